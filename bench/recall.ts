@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Said } from '../src/core/memory.ts';
+import type { SearchableText } from '../src/core/memory.ts';
 import type { Tool } from '../src/core/tool.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { memoryTools } from '../src/features/memory/memory-tools.ts';
@@ -80,7 +80,7 @@ async function recallOn(store: Store): Promise<Tool> {
   return recall;
 }
 
-function lineOf(index: number): Said {
+function lineOf(index: number): SearchableText {
   const { channel, chat } = inAGroup.conversation;
   const room = index % 10 === 0 ? chat : `-${1 + (index % chats)}`;
   return {

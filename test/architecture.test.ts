@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { doubleExports } from '../bench/house/double-exports.ts';
+import { readSources } from '../bench/house/source.ts';
 
 const root = path.join(import.meta.dirname, '..');
 /** Rooms that most others may import. */
@@ -171,6 +173,10 @@ test('B3 B4 what runs before the compile cache is open is plain JavaScript', () 
       if (specifier.startsWith('.')) early.push(resolve(file, specifier));
     }
   }
+});
+
+test('no name is exported by two files', () => {
+  assert.deepEqual(doubleExports(readSources(root, ['src'], /\.ts$/)), []);
 });
 
 test('the map has a line for each room, and for no other', () => {

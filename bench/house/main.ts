@@ -6,6 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { doubleExports } from './double-exports.ts';
 import { executedFiles } from './executed-files.ts';
 import {
   bothWays,
@@ -77,6 +78,7 @@ function shapeRows(): Row[] {
     ['rooms that import each other', bothWays(edges).join(', ') || 'none'],
     ['folders that import each other', bothWays(folders).join(', ') || 'none'],
     ['widest options type', `${options[0]?.members} members (${options[0]?.where})`],
+    ['export names in two or more files', figure(doubleExports(source).length)],
     ['conditional spreads in src', figure(total(source, conditionalSpreads))],
     ['`{} as` and `as never` in tests', figure(total(tests, emptyCasts))],
   ];

@@ -1,8 +1,8 @@
 import { auditEvents } from './audit-events.ts';
 import { configPage } from './config-page.ts';
 import { code, table } from './markdown.ts';
-import { commands, groups } from '../../src/cli/commands.ts';
-import type { Command, Parameter } from '../../src/cli/command.ts';
+import { commands, commandGroups } from '../../src/cli/commands.ts';
+import type { CliCommand, Parameter } from '../../src/cli/command.ts';
 import { builtInCommands } from '../../src/core/built-in-commands.ts';
 import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
 import { knownKeys, knownMetadata, type KnownKey } from '../../src/skills/parse/known-keys.ts';
@@ -64,7 +64,7 @@ function skillKeys(): readonly string[] {
   return [...ofDialect, '## Below metadata.openclaw', table(['key', 'here'], below)];
 }
 
-function commandPart(command: Command, index: number): readonly string[] {
+function commandPart(command: CliCommand, index: number): readonly string[] {
   const { name, about, args, options, examples, json } = command;
   const [first = ''] = name.split(' ');
   const opens =
@@ -80,7 +80,7 @@ function commandPart(command: Command, index: number): readonly string[] {
     ...(json ? [[code('--json'), 'as data']] : []),
   ];
   return [
-    ...(opens ? [`## ${first}: ${groups[first] ?? ''}`] : []),
+    ...(opens ? [`## ${first}: ${commandGroups[first] ?? ''}`] : []),
     `${name.includes(' ') ? '###' : '##'} ${code(usage.join(' '))}`,
     `${about[0]?.toUpperCase() ?? ''}${about.slice(1)}.`,
     rows.length === 0 ? '' : table(['argument or option', 'meaning'], rows),

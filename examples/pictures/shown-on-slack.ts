@@ -1,4 +1,4 @@
-import type { Block, Inline } from '../../src/lib/markdown/document.ts';
+import type { MarkdownBlock, Inline } from '../../src/lib/markdown/document.ts';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
 import type { StoredMessage } from '../../test/servers/slack/workspace.ts';
 import type { Shown, Span } from './draw.ts';
@@ -26,11 +26,11 @@ function labelOf(button: Json): string {
   return (button['text'] as Readonly<{ text: string }>).text;
 }
 
-function spansOf(blocks: readonly Block[]): readonly Span[] {
+function spansOf(blocks: readonly MarkdownBlock[]): readonly Span[] {
   return blocks.flatMap((block, index) => [...(index === 0 ? [] : [{ text: '\n' }]), ...spansOfBlock(block)]);
 }
 
-function spansOfBlock(block: Block): readonly Span[] {
+function spansOfBlock(block: MarkdownBlock): readonly Span[] {
   switch (block.type) {
     case 'paragraph':
       return block.children.flatMap((each) => spansOfInline(each));

@@ -1,5 +1,5 @@
 import type { Entry } from '../core/entry.ts';
-import type { Origin } from '../core/provenance.ts';
+import type { WordOrigin } from '../core/provenance.ts';
 import { piecesIn, type Piece } from './word-pieces.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
@@ -43,7 +43,7 @@ export function sourceOf(text: string, entries: readonly Entry[], requester: str
  * Where the foreign words of a text come from, or else the last foreign words that were said. Undefined if nobody else
  * said anything.
  */
-export function originIn(text: string, entries: readonly Entry[], requester: string): Origin {
+export function originIn(text: string, entries: readonly Entry[], requester: string): WordOrigin {
   const foreign = entries.flatMap((entry) => piecesOfEntry(entry, requester)).filter(({ isOwn }) => !isOwn);
   return borrowedFrom(text, entries, requester) ?? foreign.at(-1)?.from;
 }
@@ -52,7 +52,7 @@ export function originIn(text: string, entries: readonly Entry[], requester: str
  * Who said the part of a text that the requester did not type: first who said its longest stretch, then who said a
  * telling word. Undefined: nobody did, so the rest is the model's own.
  */
-export function borrowedFrom(text: string, entries: readonly Entry[], requester: string): Origin {
+export function borrowedFrom(text: string, entries: readonly Entry[], requester: string): WordOrigin {
   const note = readNote(text);
   const pieces = entries.flatMap((entry) => piecesOfEntry(entry, requester));
   if (pieces.reduce((sum, piece) => sum + piece.text.length, note.length) > mostRead)

@@ -1,15 +1,15 @@
 import type { Entry } from '../core/entry.ts';
-import type { Origin } from '../core/provenance.ts';
+import type { WordOrigin } from '../core/provenance.ts';
 import { labels } from '../lib/text/escape-labels.ts';
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
 /** A stretch of what a model reads, and whose words it is. */
-export type Piece = Readonly<{ text: string; isOwn: boolean; from: NonNullable<Origin> }>;
+export type Piece = Readonly<{ text: string; isOwn: boolean; from: NonNullable<WordOrigin> }>;
 
 const opening = new RegExp(`^<(${labels.join('|')})((?: [a-z]+="[^"]*")*)>$`);
 
-type Label = Readonly<{ name: string; attributes: string; from: NonNullable<Origin> }>;
+type Label = Readonly<{ name: string; attributes: string; from: NonNullable<WordOrigin> }>;
 
 /**
  * Splits an entry by its labels; what the bot itself says in `host` is left out (M11). `isOwn` is true for what the
@@ -62,7 +62,7 @@ function isOwn(open: readonly Label[], sender: string | undefined): boolean {
   return attributeOf(label.attributes, 'id') === sender;
 }
 
-function originOf(name: string, attributes: string): NonNullable<Origin> {
+function originOf(name: string, attributes: string): NonNullable<WordOrigin> {
   const by = attributeOf(attributes, 'from');
   if (name === 'output') return { words: 'tool' };
   if (name === 'file') return { words: 'file', by };

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { estimateTokens, planCompaction, summaryRequest, type CompactionPlan } from './plan-compaction.ts';
-import { isHidden, asStub, collapseActiveSkills, beginningOfLastTurn, type Viewer } from './show-to.ts';
+import { isHiddenTurn, asStub, collapseActiveSkills, beginningOfLastTurn, type Viewer } from './show-to.ts';
 import { toMessages, isShown, newestSummary, viewEntries, type Summary } from './to-messages.ts';
 import { taintIn, type Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
@@ -127,7 +127,7 @@ async function ownPart(
   const first = entries[cut];
   if (everybody === undefined || first?.kind !== 'user' || first.sender === undefined) return undefined;
   const done = entries.slice(cut, tail);
-  if (!isHidden(done, everybody)) return undefined;
+  if (!isHiddenTurn(done, everybody)) return undefined;
   const made = await summarise(toMessages(done.map(asStub), { files: 'words' }), asking);
   return made.ok
     ? { part: { sender: first.sender, text: made.text }, tokens: made.tokens }

@@ -106,16 +106,16 @@ export type LoopEnd = Readonly<
 
 export type LoopResult = LoopWork & LoopEnd;
 
-export type Answer = Extract<Entry, { kind: 'assistant' }>;
+export type ModelEntry = Extract<Entry, { kind: 'assistant' }>;
 
 /** The state of a turn, found from entries alone, so that a restart finds the same (Q5). */
 type TurnState = Readonly<{
   /** The answers of the turn, without those that the window cut. */
-  answers: readonly Answer[];
+  answers: readonly ModelEntry[];
   /** Number of model calls, including those of subagents (U7). */
   steps: number;
   /** Undefined if a person has spoken since. */
-  last: Answer | undefined;
+  last: ModelEntry | undefined;
   /** How many answers the window cut (M3). */
   exceeded: number;
   after: readonly Entry[];
@@ -140,13 +140,13 @@ export function readTurn(entries: readonly Entry[], start: number): TurnState {
   };
 }
 
-export function finalText(answers: readonly Answer[]): string {
+export function finalText(answers: readonly ModelEntry[]): string {
   const ends = answers.slice(0, -1);
   const start = ends.findLastIndex(({ stopReason }) => !goesOn(stopReason)) + 1;
   return answers.slice(start).map(textOf).join('').trim();
 }
 
-export function allText(answers: readonly Answer[]): string {
+export function allText(answers: readonly ModelEntry[]): string {
   return answers
     .map((answer, index) => {
       const previous = answers[index - 1];
@@ -158,7 +158,7 @@ export function allText(answers: readonly Answer[]): string {
 }
 
 /** The calls of an answer. An answer that was cut may contain something that only looks like a call. */
-export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
+export function callsOf(answer: ModelEntry): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
 }
 
@@ -171,7 +171,7 @@ export function doneCalls(entries: readonly Entry[]): readonly Anthropic.ToolUse
   return calls.filter(({ id }) => done.has(id));
 }
 
-function hasExceeded({ stopReason }: Answer): boolean {
+function hasExceeded({ stopReason }: ModelEntry): boolean {
   return stopReason === 'model_context_window_exceeded';
 }
 
@@ -179,6 +179,6 @@ function goesOn(stopReason: Anthropic.StopReason): boolean {
   return stopReason === 'pause_turn' || stopReason === 'max_tokens';
 }
 
-function textOf(answer: Answer): string {
+function textOf(answer: ModelEntry): string {
   return answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }

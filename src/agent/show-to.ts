@@ -29,7 +29,7 @@ export function showTo(
   ];
 }
 
-export function isHidden(turn: Turn, viewer: Viewer): boolean {
+export function isHiddenTurn(turn: Turn, viewer: Viewer): boolean {
   return turn.some((entry) => isEntryHidden(entry, viewer));
 }
 
@@ -37,7 +37,7 @@ function shownTurn(turn: Turn, viewer: Viewer): Turn {
   const [first] = turn;
   const from = first?.kind === 'user' ? first.sender : undefined;
   if (from !== undefined && from === viewer.sender) return turn;
-  return isHidden(turn, viewer)
+  return isHiddenTurn(turn, viewer)
     ? wordsOf(turn, viewer)
     : turn.map((entry) => withoutHiddenAsked(entry, viewer));
 }

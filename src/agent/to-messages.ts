@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { fitBlocks, fitCallId, isServerTool } from './fit-history.ts';
-import { callsOf, type Answer } from './next-step.ts';
+import { callsOf, type ModelEntry } from './next-step.ts';
 import { showTo, activeUnseen, collapseActiveSkills, type Viewer } from './show-to.ts';
 import type { Entry } from '../core/entry.ts';
 import type { BoundThinking } from '../core/model.ts';
@@ -109,7 +109,7 @@ function userBlocks(entry: Extract<Entry, { kind: 'user' }>, withFiles: boolean)
   ].filter((block) => !isBlank(block));
 }
 
-function answerBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {
+function answerBlocks(answer: ModelEntry, later: readonly Entry[]): readonly Block[] {
   // What a server did itself stays only while it is asked to continue; other servers refuse it (M18).
   const isPaused = later.every(({ kind }) => kind === 'assistant');
   const whole = ['tool_use', 'pause_turn'].includes(answer.stopReason);
@@ -135,7 +135,7 @@ function isThinking({ type }: Block): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-function resultBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {
+function resultBlocks(answer: ModelEntry, later: readonly Entry[]): readonly Block[] {
   const next = later.findIndex(({ kind }) => kind === 'assistant');
   const own = next < 0 ? later : later.slice(0, next);
   return callsOf(answer).map(({ id }): Block => {

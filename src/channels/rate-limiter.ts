@@ -23,7 +23,7 @@ export type RateLimiter = Readonly<{
 }>;
 
 /** A limit that all processes share: `count` at once, then one every `ms` milliseconds. */
-export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
+type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
 /** Counts for all processes that send under one name (H8, Q9). */
 type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;

@@ -9,12 +9,12 @@ import { ruleName, type Ruling } from '../access/ruling.ts';
 import { toWriter } from '../operator/access/question.ts';
 import { runAccessTests } from '../operator/access/run-access-tests.ts';
 import { askBot } from './ask-bot.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print, printJson, printList } from './console.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { noSuchSkill, quietLog, skillsHere } from './skills-here.ts';
 
-type Asked = Shared &
+type Asked = SharedOptions &
   Readonly<{
     user: string;
     chat?: string;
@@ -59,7 +59,7 @@ export async function testAccess({
   config: flag,
   json,
   file,
-}: Shared & Readonly<{ file?: string }>): Promise<void> {
+}: SharedOptions & Readonly<{ file?: string }>): Promise<void> {
   const config = await openOperatorConfig(flag);
   const place = file === undefined ? defaultFile(config) : path.resolve(file);
   const registry = await skillsHere(config);

@@ -2,7 +2,7 @@ import { auditKinds, auditPerson } from '../audit/audit-event.ts';
 import type { AuditFilter } from '../audit/match-lines.ts';
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print, printJson, untilInterrupted, waited, printList } from './console.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest, oneLine } from '../lib/text/text.ts';
@@ -16,7 +16,7 @@ const leftOut: ReadonlySet<string> = new Set([
 
 const longest = 120;
 
-type Tail = Shared &
+type Tail = SharedOptions &
   Omit<AuditFilter, 'since'> &
   Readonly<{ lines: number; since?: string; follow?: boolean }>;
 
@@ -88,7 +88,7 @@ export function sinceWhen(text: string, now: number): string {
 }
 
 /** Checks the whole audit. Exit code 1 if anything was changed or removed (L6). */
-export async function auditVerify({ config, json }: Shared): Promise<void> {
+export async function auditVerify({ config, json }: SharedOptions): Promise<void> {
   const report = await askBot(config, 'audit verify');
   if (report.problems.length > 0) process.exitCode = 1;
   if (json === true) return printJson(report);

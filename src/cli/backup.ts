@@ -10,7 +10,7 @@ import { writeArchive, type Held } from '../operator/archive/write-archive.ts';
 import { makeFolders } from '../store/make-folders.ts';
 import { refuseTaken } from '../store/write-whole.ts';
 import { askBot } from './ask-bot.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print, printJson, untilInterrupted } from './console.ts';
 import { loadEnvFile } from './env-file.ts';
 import { guardSecrets } from './open-config.ts';
@@ -19,7 +19,9 @@ import { skilletHere } from '../core/skillet-here.ts';
 const dayMs = 86_400_000;
 
 /** Writes all of a bot as one file, while it runs or not (L16). Progress goes to standard error (L9). */
-export async function backup(given: Shared & Readonly<{ file: string; secrets?: boolean }>): Promise<void> {
+export async function backup(
+  given: SharedOptions & Readonly<{ file: string; secrets?: boolean }>,
+): Promise<void> {
   const file = path.resolve(given.file);
   refuseTaken(file);
   const config = await openPlaces(given.config);

@@ -2,10 +2,10 @@ import type { CheckResult } from '../../providers/check/check-probe.ts';
 import { configuredProviders } from '../features/capabilities/configured-providers.ts';
 import { printable } from '../lib/text/text.ts';
 import { openConfig } from './open-config.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print, printJson } from './console.ts';
 
-type CapabilityCheckOptions = Shared &
+type CapabilityCheckOptions = SharedOptions &
   Readonly<{
     namespace: string;
     user?: string;

@@ -8,13 +8,13 @@ import {
   refusalOf,
   writeJsonLine,
 } from '../channels/terminal/control.ts';
-import type { Spent } from '../channels/terminal/answer-cost.ts';
+import type { AnswerSpending } from '../channels/terminal/answer-cost.ts';
 import { historyFile, openHistory } from '../channels/terminal/history.ts';
 import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
-import { createPeer, type Answers } from '../channels/terminal/peer.ts';
+import { createPeer, type PeerAnswers } from '../channels/terminal/peer.ts';
 import { openConfig, openOperatorConfig } from './open-config.ts';
 import { openLog, type OpenLog } from './open-log.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print } from './console.ts';
 import { passStartChecks } from '../operator/check-start.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -24,7 +24,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { terminalOwner } from '../core/access-settings.ts';
 import type { TerminalRequest } from '../operator/terminals/take-terminal.ts';
-import type { Seated, Told, View } from '../operator/terminals/terminals.ts';
+import type { Seated, Told, TerminalView } from '../operator/terminals/terminals.ts';
 import { storedPart, storedReceipt } from '../store/stored-message.ts';
 
 const shown = z.object({ receipt: storedReceipt, part: storedPart });
@@ -48,7 +48,7 @@ const status = z.object({
     .optional(),
 });
 
-const spent: z.ZodType<Spent> = z.object({ model: z.string(), tokens: z.number(), usd: z.number() });
+const spent: z.ZodType<AnswerSpending> = z.object({ model: z.string(), tokens: z.number(), usd: z.number() });
 
 const here = { channel: 'terminal', chat: '' };
 
@@ -57,7 +57,7 @@ type Host = Readonly<{
   tell(told: Told): Promise<void>;
   cancel(): Promise<boolean>;
   idle(): Promise<void>;
-  spent(): Promise<Spent>;
+  spent(): Promise<AnswerSpending>;
 }>;
 
 /** Opens a terminal of the running bot, or of a bot that runs in this process (H5, Q9). */
@@ -71,7 +71,7 @@ export async function chat({ config: flag, once, as, user = terminalOwner }: Cha
   await chatHere({ ...options, config: await openConfig(flag), redactBy });
 }
 
-type ChatOptions = Shared & Readonly<{ once?: string; as: ChatType; user?: string }>;
+type ChatOptions = SharedOptions & Readonly<{ once?: string; as: ChatType; user?: string }>;
 
 type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }> &
   Pick<OpenLog, 'writeBy'>;
@@ -79,7 +79,7 @@ type Options = Readonly<{ config: Config; who: Seated; once: string | undefined;
 /** Chats with the running bot. Resolves to false when none runs. */
 async function chatWithRunning(options: Options): Promise<boolean> {
   const { config, who, log } = options;
-  const view = Promise.withResolvers<View>();
+  const view = Promise.withResolvers<TerminalView>();
   const link = await openTerminalLink(controlPath(config.bot.dataDir), who, view.promise);
   if (link === undefined) return false;
   let names: readonly string[] = [];
@@ -118,7 +118,7 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
   const bot = await openBot({ config, env: process.env, channels: async () => [], log });
   redactBy(bot.redact);
   // The seat needs the terminal and the terminal needs the seat.
-  const shows = Promise.withResolvers<View>();
+  const shows = Promise.withResolvers<TerminalView>();
   const seat = bot.sit(who, {
     send: async (...args) => (await shows.promise).send(...args),
     edit: async (...args) => (await shows.promise).edit(...args),
@@ -202,7 +202,7 @@ function greet({ config, who, once }: Options): void {
 /** The connection of this terminal to the running bot. Calls reject once the bot has ended (Q9). */
 type TerminalLink = Readonly<{
   names(): Promise<readonly string[]>;
-  spent(): Promise<Spent>;
+  spent(): Promise<AnswerSpending>;
   tell(told: Told): Promise<void>;
   idle(): Promise<void>;
   cancel(): Promise<boolean>;
@@ -218,11 +218,11 @@ type TerminalLink = Readonly<{
 async function openTerminalLink(
   socketPath: string,
   who: TerminalRequest,
-  view: Promise<View>,
+  view: Promise<TerminalView>,
 ): Promise<TerminalLink | undefined> {
   const socket = await connectControl(socketPath);
   if (socket === undefined) return undefined;
-  const answers: Answers = {
+  const answers: PeerAnswers = {
     send: async (line) => {
       const { part, key } = sent.parse(line);
       return (await view).send(here, part, key);

@@ -19,13 +19,13 @@ type Values<Of extends Parameters> = {
 };
 
 /** Options that more than one command has. */
-export type Shared = Readonly<{
+export type SharedOptions = Readonly<{
   /** The value of `--config`: the path of the configuration. */
   config?: string;
   json?: boolean;
 }>;
 
-export type Command = Readonly<{
+export type CliCommand = Readonly<{
   /** All words of the command, such as `pair list`. */
   name: string;
   about: string;
@@ -50,11 +50,11 @@ export function command<Args extends Parameters, Options extends Parameters>(
     args?: Args;
     options?: Options;
     examples?: readonly string[];
-    needs?: Command['needs'];
+    needs?: CliCommand['needs'];
     json?: true;
-    run(given: Values<Args> & Values<Options> & Shared): Promise<void>;
+    run(given: Values<Args> & Values<Options> & SharedOptions): Promise<void>;
   }>,
-): Command {
+): CliCommand {
   const { args = {}, options = {}, examples = [], needs = 'config', json = false } = declared;
   return { ...declared, args, options, examples, needs, json };
 }

@@ -1,4 +1,4 @@
-import { argument, command, type Command } from './command.ts';
+import { argument, command, type CliCommand } from './command.ts';
 import { print } from './console.ts';
 import { OperatorError } from '../core/errors.ts';
 import { accessCommands } from './commands/access.ts';
@@ -9,7 +9,7 @@ import { setUpCommands } from './commands/set-up.ts';
 import { skillCommands } from './commands/skills.ts';
 
 /** First words of commands that have more than one word, with their help. */
-export const groups: Readonly<Record<string, string>> = {
+export const commandGroups: Readonly<Record<string, string>> = {
   manifest: 'what a platform is told of the bot',
   config: 'look at the configuration',
   skill: 'look at skills, check and begin them',
@@ -27,7 +27,7 @@ export const groups: Readonly<Record<string, string>> = {
 };
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
+export const commands: readonly CliCommand[] = [
   ...setUpCommands,
   ...botCommands,
   ...skillCommands,
@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [
       const { completionScript, shells } = await import('./completion.ts');
       const known = shells.find((one) => one === shell);
       if (known === undefined) throw new OperatorError(`Write one of these: ${shells.join(', ')}.`);
-      print(completionScript(known, { commands, groups }));
+      print(completionScript(known, { commands, groups: commandGroups }));
     },
   }),
 ];

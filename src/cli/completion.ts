@@ -1,4 +1,4 @@
-import type { Command, Parameter } from './command.ts';
+import type { CliCommand, Parameter } from './command.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
@@ -24,7 +24,10 @@ type Flag = Readonly<{
 /** A script that a shell reads at its start. */
 export function completionScript(
   shell: Shell,
-  { commands, groups }: Readonly<{ commands: readonly Command[]; groups: Readonly<Record<string, string>> }>,
+  {
+    commands,
+    groups,
+  }: Readonly<{ commands: readonly CliCommand[]; groups: Readonly<Record<string, string>> }>,
 ): string {
   const words = [...firstWords(commands, groups), ...secondWords(commands)];
   const flags = commands.flatMap(flagsOf);
@@ -34,7 +37,10 @@ export function completionScript(
     : `#compdef skillet\nautoload -U +X bashcompinit && bashcompinit\n${bash(words, flags)}`;
 }
 
-function firstWords(commands: readonly Command[], groups: Readonly<Record<string, string>>): readonly Word[] {
+function firstWords(
+  commands: readonly CliCommand[],
+  groups: Readonly<Record<string, string>>,
+): readonly Word[] {
   const seen = new Map<string, string>();
   for (const { name, about } of commands) {
     const [first = ''] = name.split(' ');
@@ -43,14 +49,14 @@ function firstWords(commands: readonly Command[], groups: Readonly<Record<string
   return [...seen].map(([word, about]) => ({ after: '', word, about }));
 }
 
-function secondWords(commands: readonly Command[]): readonly Word[] {
+function secondWords(commands: readonly CliCommand[]): readonly Word[] {
   return commands.flatMap(({ name, about }) => {
     const [after = '', word] = name.split(' ');
     return word === undefined ? [] : [{ after, word, about }];
   });
 }
 
-function flagsOf({ name: command, options, json }: Command): readonly Flag[] {
+function flagsOf({ name: command, options, json }: CliCommand): readonly Flag[] {
   const own = Object.entries(options).map(([name, one]) => ofOption(command, name, one));
   const config = { command, name: 'config', about: 'the configuration file', value: 'file', choices: [] };
   const asData = json ? [{ command, name: 'json', about: 'as data', choices: [] }] : [];

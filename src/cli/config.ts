@@ -10,7 +10,7 @@ import { formatConfigProblem } from '../config/config-problem.ts';
 import { maskedConfig, showConfig } from '../config/secrets-of-config.ts';
 import type { Registry } from '../skills/registry.ts';
 import { loadSkills } from '../skills/load-skills.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { openConfig, parseHere } from './open-config.ts';
 import { print, printJson } from './console.ts';
 import { useNetwork } from './use-network.ts';
@@ -22,7 +22,7 @@ import { diagnosticLine, startChecks } from '../operator/check-start.ts';
  * Checks what a start would check: file, machine, plugins, providers and tables of skills (G2, X6, C1, S1). Exit code 1
  * for problems.
  */
-export async function checkConfig({ config: flag, json }: Shared): Promise<void> {
+export async function checkConfig({ config: flag, json }: SharedOptions): Promise<void> {
   const parsed = await parseHere(flag);
   if (parsed.ok) useNetwork(parsed.config);
   const problems = parsed.ok ? [] : parsed.problems;
@@ -91,7 +91,7 @@ async function unmetExpectations(
 }
 
 /** Prints the config, with its secrets masked (G5). */
-export async function showConfiguration({ config: flag, json }: Shared): Promise<void> {
+export async function showConfiguration({ config: flag, json }: SharedOptions): Promise<void> {
   const config = await openConfig(flag);
   if (json === true) printJson(maskedConfig(config));
   else print(showConfig(config));

@@ -9,7 +9,7 @@ import { systemClock } from '../lib/clock.ts';
 import { createRedactor } from '../lib/redaction/redact.ts';
 import { openOperate } from '../operator/operate.ts';
 import { typedOperate, type Operate } from '../operator/operations.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print } from './console.ts';
 import { openOperatorConfig, openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
@@ -38,7 +38,7 @@ export async function dashboard({ config: flag, port, act, as }: DashboardFlags)
   await served.close();
 }
 
-type DashboardFlags = Shared & Readonly<{ port: number; act?: boolean; as?: string }>;
+type DashboardFlags = SharedOptions & Readonly<{ port: number; act?: boolean; as?: string }>;
 
 /**
  * The config as it is now, and what asks the bot. The store is opened only if no bot runs, and for one page, because a

@@ -5,14 +5,16 @@ import { examine, examineBroken } from '../operator/doctor/examine.ts';
 import { thisMachine } from '../operator/doctor/check-machine.ts';
 import type { Check, Finding } from '../operator/doctor/finding.ts';
 import { askBot } from './ask-bot.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { lookAround } from './look-around.ts';
 import { print, printJson } from './console.ts';
 import { guardSecrets, parseHere } from './open-config.ts';
 import { quietLog } from './skills-here.ts';
 
 /** Says what is wrong, why it matters and how to fix it (L2). Exit code 1 for errors and warnings. */
-export async function doctor(given: Shared & Readonly<{ online?: boolean; fix?: boolean }>): Promise<void> {
+export async function doctor(
+  given: SharedOptions & Readonly<{ online?: boolean; fix?: boolean }>,
+): Promise<void> {
   const first = await examineHere(given);
   const repairs = given.fix === true ? repairsOf(first) : [];
   for (const { repair } of repairs) repair();
@@ -30,7 +32,7 @@ export async function doctor(given: Shared & Readonly<{ online?: boolean; fix?: 
 async function examineHere({
   config: flag,
   online,
-}: Shared & Readonly<{ online?: boolean }>): Promise<readonly Check[]> {
+}: SharedOptions & Readonly<{ online?: boolean }>): Promise<readonly Check[]> {
   const machine = thisMachine();
   const parsed = await parseHere(flag);
   if (!parsed.ok) return examineBroken(machine, parsed.problems);

@@ -2,8 +2,8 @@ import { Argument, Command as Parser, CommanderError, Option } from 'commander';
 import { OperatorError } from '../core/errors.ts';
 import { asTypedHere, skilletHere } from '../core/skillet-here.ts';
 import { skilletVersion } from '../core/version.ts';
-import type { Command, Parameter } from './command.ts';
-import { commands, groups } from './commands.ts';
+import type { CliCommand, Parameter } from './command.ts';
+import { commands, commandGroups } from './commands.ts';
 
 const help = `
 Examples:
@@ -62,12 +62,12 @@ function parser(): Parser {
   function group(word: string): Parser {
     return skillet
       .command(word)
-      .description(groups[word] ?? '')
+      .description(commandGroups[word] ?? '')
       .exitOverride();
   }
 }
 
-function addCommand(parent: Parser, word: string, command: Command): void {
+function addCommand(parent: Parser, word: string, command: CliCommand): void {
   const { about, args, options, examples, json, run } = command;
   const parser = parent.command(word).description(about).exitOverride();
   parser.option('--config <file>', 'the configuration file');

@@ -7,14 +7,14 @@ import type { McpDefinition } from '../features/mcp/read-definition.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { ago } from './status.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { agree, print, printJson, printList } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 type Mcp = Config['mcp'];
 
 /** Lists MCP servers and their tools. A tool that is off comes with the reason (X7). */
-export async function mcpList({ config, json }: Shared): Promise<void> {
+export async function mcpList({ config, json }: SharedOptions): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   if (json === true) return printJson(servers);
   const { mcp } = await openOperatorConfig(config);
@@ -31,7 +31,7 @@ export async function mcpAgree({
   tool,
   config,
   yes = false,
-}: Shared & Readonly<{ server: string; tool?: string; yes?: boolean }>): Promise<void> {
+}: SharedOptions & Readonly<{ server: string; tool?: string; yes?: boolean }>): Promise<void> {
   const servers = await askBot(config, 'mcp list');
   const server = servers.find((one) => one.name === name);
   if (server === undefined)

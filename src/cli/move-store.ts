@@ -13,7 +13,7 @@ import { moveRows, type Moved } from '../store/move/move-rows.ts';
 import { fillDatabase, readDatabase, type ReadFiles } from '../store/move/postgres-side.ts';
 import { fillFileStore, leftBeside, readFileStore } from '../store/move/sqlite-side.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { guardOutput, print, progressLine, untilInterrupted } from './console.ts';
 import { openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
@@ -23,7 +23,10 @@ type How = Parameters<typeof moveRows>[2];
 type Result = Readonly<{ moved: readonly Moved[]; notes: readonly string[] }>;
 
 /** Copies the store to the other kind of store while no bot uses either (Q16). */
-export async function moveStore({ config: flag, to }: Shared & Readonly<{ to: string }>): Promise<void> {
+export async function moveStore({
+  config: flag,
+  to,
+}: SharedOptions & Readonly<{ to: string }>): Promise<void> {
   const config = await openStoreConfig(flag);
   const target = targetOf(to);
   if (isAddress(target) === isAddress(config.store.url)) throw new OperatorError(sameKind(target));

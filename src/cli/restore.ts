@@ -8,12 +8,12 @@ import { inMinutes } from './console.ts';
 import { lineOfPlace, restoreArchive, unpackStore } from '../operator/archive/restore-archive.ts';
 import { storeFileOf } from '../operator/archive/archive-parts.ts';
 import { restoreFile } from '../store/sqlite/restore-file.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { openStoreConfig } from './open-config.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-type Given = Shared &
+type Given = SharedOptions &
   Readonly<{ file: string; to?: string; elsewhere?: boolean; 'store-only'?: boolean; yes?: boolean }>;
 
 /** Puts an archive into an empty place, or a copy of the store where the store is (L16). */

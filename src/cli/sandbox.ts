@@ -7,7 +7,7 @@ import type { Skill } from '../core/skill.ts';
 import { aptSources, recipeHash, rootRecipe, findRootTool } from '../sandbox/packages/root-recipe.ts';
 import { buildRoot } from '../sandbox/packages/build-root.ts';
 import { rootFolder, type RootFileSystem } from '../sandbox/packages/available-packages.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { print, printJson, untilInterrupted } from './console.ts';
 import { skillsHere } from './skills-here.ts';
@@ -18,7 +18,7 @@ export async function buildSandbox({
   config: flag,
   json,
   fresh = false,
-}: Shared & { fresh?: boolean }): Promise<void> {
+}: SharedOptions & { fresh?: boolean }): Promise<void> {
   const config = await openOperatorConfig(flag);
   const recipe = rootRecipe(await enabledSkills(config), aptSources());
   const found = findRootTool();
@@ -48,7 +48,7 @@ export async function buildSandbox({
 const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up |Err:\d)/;
 
 /** Shows the sandbox and what skills need of it. Exit code 1 if a skill lacks something and is off. */
-export async function sandboxStatus({ config: flag, json }: Shared): Promise<void> {
+export async function sandboxStatus({ config: flag, json }: SharedOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   const skills = await enabledSkills(config);
   const { mode, why, limits, root, from, needs } = await skillNeeds(config, skills);

@@ -6,7 +6,7 @@ import type { Skill } from '../core/skill.ts';
 import { printable, oneLine } from '../lib/text/text.ts';
 import { requestedPermissions, type SkillChange } from '../skills/install/install-compare.ts';
 import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
-import type { Offer, Refused } from '../skills/install/install-offers.ts';
+import type { SkillOffer, Refused } from '../skills/install/install-offers.ts';
 import { openSource } from '../skills/install/git-source.ts';
 import { quarantineFolder } from '../skills/install/install-skills.ts';
 
@@ -14,7 +14,7 @@ import { quarantineFolder } from '../skills/install/install-skills.ts';
  * The lines about an offered skill that the operator agrees to (D6). Text of strangers is escaped, so that it can't
  * steer the terminal. `now` is the current skill of that name.
  */
-export function offerLines(offer: Offer, config: Config, now: Skill | undefined): readonly string[] {
+export function offerLines(offer: SkillOffer, config: Config, now: Skill | undefined): readonly string[] {
   const { name, path, definition, files, diagnostics } = offer;
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
   const row = (what: string, text: string): string => `  ${what.padEnd(12)} ${printable(text)}`;

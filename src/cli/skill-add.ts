@@ -5,12 +5,12 @@ import { OperatorError } from '../core/errors.ts';
 import { nearest, printable } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
-import { readOffers, type Offer } from '../skills/install/install-offers.ts';
+import { readOffers, type SkillOffer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import { changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 import { skilletHere } from '../core/skillet-here.ts';
@@ -20,7 +20,7 @@ import { skilletHere } from '../core/skillet-here.ts';
  * nothing was installed, 2 if nobody could be asked.
  */
 export async function addSkills(
-  options: Shared &
+  options: SharedOptions &
     Readonly<{
       source: string;
       ref?: string;
@@ -133,6 +133,6 @@ function complainOfAbsent(
   );
 }
 
-function namesOf(offers: readonly Pick<Offer, 'name'>[]): string {
+function namesOf(offers: readonly Pick<SkillOffer, 'name'>[]): string {
   return offers.map(({ name }) => printable(name)).join(', ');
 }

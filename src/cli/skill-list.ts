@@ -15,13 +15,13 @@ import type { Skill } from '../core/skill.ts';
 import type { Registry } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { openLog } from './open-log.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { print, printJson, printList } from './console.ts';
 import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
 
 /** Lists all skills with their diagnostics. Exit code 1 if a skill did not load (F5). */
-export async function listSkills({ config: flag, json }: Shared): Promise<void> {
+export async function listSkills({ config: flag, json }: SharedOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   const registry = await skillsHere(config, () => writtenApprovals(config, flag));
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
@@ -56,7 +56,7 @@ export async function showSkill({
   name,
   config: flag,
   json,
-}: Shared & Readonly<{ name: string }>): Promise<void> {
+}: SharedOptions & Readonly<{ name: string }>): Promise<void> {
   const config = await openOperatorConfig(flag);
   const registry = await skillsHere(config, () => writtenApprovals(config, flag));
   const skill = registry.get(name);

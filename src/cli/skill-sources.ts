@@ -9,7 +9,7 @@ import { installedFolder } from '../skills/install/lock-file.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print, printJson, progressLine, untilInterrupted, printList } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
@@ -17,7 +17,7 @@ import { skilletHere } from '../core/skillet-here.ts';
  * Lists the sources of skills and what is installed from them. Exit code 1 if a skill's files are not those that were
  * agreed to.
  */
-export async function listSources({ config: flag, json }: Shared): Promise<void> {
+export async function listSources({ config: flag, json }: SharedOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
     source,
@@ -59,7 +59,7 @@ export async function listSources({ config: flag, json }: Shared): Promise<void>
 }
 
 /** Looks for changes in the sources, and installs nothing (D6). Exit code 1 if a source could not be fetched. */
-export async function syncSources({ config: flag, json }: Shared): Promise<void> {
+export async function syncSources({ config: flag, json }: SharedOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   using interrupted = untilInterrupted(new OperatorError('Stopped.'));
   const line = progressLine();
@@ -83,7 +83,7 @@ export async function syncSources({ config: flag, json }: Shared): Promise<void>
 export async function removeInstalled({
   name: what,
   config: flag,
-}: Shared & Readonly<{ name: string }>): Promise<void> {
+}: SharedOptions & Readonly<{ name: string }>): Promise<void> {
   const config = await openOperatorConfig(flag);
   const { dataDir } = config.bot;
   const sources = skillSources(config).flatMap(({ locked }) => (locked === undefined ? [] : [locked]));

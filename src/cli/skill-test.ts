@@ -6,12 +6,12 @@ import { readTape, writeTape } from './skill-tests/model-tape.ts';
 import { testSkill, type CaseOutcome } from './skill-tests/test-skill.ts';
 import { printable } from '../lib/text/text.ts';
 import { openLog } from './open-log.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './console.ts';
 import { readWrittenSkills } from './skills-here.ts';
 
-type TestOptions = Shared & Readonly<{ name: string; record?: string; replay?: string }>;
+type TestOptions = SharedOptions & Readonly<{ name: string; record?: string; replay?: string }>;
 
 /** Runs the tests of a skill. Exit code 1 if a case fails or can't be read (L3). */
 export async function runSkillTests(options: TestOptions): Promise<void> {

@@ -5,14 +5,14 @@ import { slugOf } from '../core/skill.ts';
 import { nearest } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
-import { readOffers, type Offer } from '../skills/install/install-offers.ts';
+import { readOffers, type SkillOffer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder, type LockedSkill } from '../skills/install/lock-file.ts';
 import { changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { agree, isYes, print } from './console.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
@@ -22,7 +22,7 @@ import { skilletHere } from '../core/skillet-here.ts';
  * could be asked.
  */
 export async function updateSkills(
-  options: Shared & Readonly<{ name?: string; yes?: boolean }>,
+  options: SharedOptions & Readonly<{ name?: string; yes?: boolean }>,
 ): Promise<void> {
   const config = await openOperatorConfig(options.config);
   const sources = skillSources(config).filter(({ locked }) => locked !== undefined);
@@ -47,7 +47,7 @@ async function updateSource(
   { source, address, ref }: SkillSource,
   skills: readonly LockedSkill[],
   config: Config,
-  { yes, config: flag }: Shared & { yes?: boolean },
+  { yes, config: flag }: SharedOptions & { yes?: boolean },
 ): Promise<void> {
   const { dataDir } = config.bot;
   await withSource({ dataDir, address, ref }, async (snapshot) => {
@@ -58,7 +58,7 @@ async function updateSource(
       strict: config.skills.strict,
       wanted,
     });
-    const install = async (chosen: readonly Offer[]): Promise<void> => {
+    const install = async (chosen: readonly SkillOffer[]): Promise<void> => {
       const now = Date.now();
       const from = { source, ref, commit };
       installSkills(dataDir, { ...from, offers: chosen, at: now });
@@ -67,7 +67,7 @@ async function updateSource(
     };
     print(`source ${source}${commit === undefined ? '' : `\ncommit ${commit}`}`);
     for (const line of refusedLines(refused)) print(line);
-    const changed: Offer[] = [];
+    const changed: SkillOffer[] = [];
     for (const skill of skills) {
       const offer = offers.find((each) => each.name === skill.name);
       const problem = checkPinned(installedFolder(dataDir, skill), skill);

@@ -7,7 +7,7 @@ import type { Config } from '../config/complete-config.ts';
 import { stopMarginMs } from '../lib/async/shutdown.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { outliveReaders, print } from './console.ts';
@@ -15,7 +15,7 @@ import { passStartChecks } from '../operator/check-start.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 /** Runs the bot until a signal. Without a channel it chats in this terminal. */
-export async function start({ config: flag }: Shared): Promise<void> {
+export async function start({ config: flag }: SharedOptions): Promise<void> {
   const config = await openConfig(flag);
   if (!hasChannels(config)) {
     print(connectText(config));

@@ -6,7 +6,7 @@ import { printable } from '../lib/text/text.ts';
 import type { StatsRow } from '../store/store.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { print, printJson, printList } from './console.ts';
 
 const dayMs = 86_400_000;
@@ -18,7 +18,8 @@ export async function stats({
   csv,
   days,
   month,
-}: Shared & Readonly<{ days: number; month: string | undefined; csv: boolean | undefined }>): Promise<void> {
+}: SharedOptions &
+  Readonly<{ days: number; month: string | undefined; csv: boolean | undefined }>): Promise<void> {
   const config = await openOperatorConfig(flag);
   const zone = operatorZone(config);
   const today = localDay(Date.now(), zone);

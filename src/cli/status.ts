@@ -3,10 +3,10 @@ import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { RoutineRow } from '../features/routines/operations.ts';
 import { describeServer } from '../core/server-state.ts';
-import type { Status, TaskRow } from '../operator/status-of.ts';
+import type { BotStatus, TaskRow } from '../operator/status-of.ts';
 import { printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
-import type { Shared } from './command.ts';
+import type { SharedOptions } from './command.ts';
 import { inMinutes, printJson, untilInterrupted, waited, printList } from './console.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { skilletHere } from '../core/skillet-here.ts';
@@ -14,7 +14,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 const watchMs = 2_000;
 
 /** Shows the state of the bot. Exit code 1 if no bot runs, or it is not ready (L12). */
-export async function status(given: Shared & Readonly<{ watch?: boolean }>): Promise<void> {
+export async function status(given: SharedOptions & Readonly<{ watch?: boolean }>): Promise<void> {
   const { config: flag, json, watch } = given;
   const config = await openOperatorConfig(flag);
   using interrupted = untilInterrupted(new OperatorError('stopped'));
@@ -31,13 +31,13 @@ export async function status(given: Shared & Readonly<{ watch?: boolean }>): Pro
 
 const clearScreen = '\u001b[2J\u001b[H';
 
-export async function listTasks({ config, json }: Shared): Promise<void> {
+export async function listTasks({ config, json }: SharedOptions): Promise<void> {
   const tasks = await askBot(config, 'tasks');
   if (json === true) return printJson(tasks);
   printList(tasks.map(taskLine), 'Nothing runs in the background.');
 }
 
-export async function listRoutines({ config, json }: Shared): Promise<void> {
+export async function listRoutines({ config, json }: SharedOptions): Promise<void> {
   const routines = await askBot(config, 'routine list');
   if (json === true) return printJson(routines);
   printList(routines.map(routineLine), 'There are no routines.');
@@ -61,7 +61,7 @@ function taskLine({ id, skill, sender, chat, state, since }: TaskRow): string {
   return `${id}  ${printable(skill)}  for ${printable(sender)}${where}  ${states[state]} since ${inMinutes(since)}`;
 }
 
-export function statusScreen(now: Status, config: Config): readonly string[] {
+export function statusScreen(now: BotStatus, config: Config): readonly string[] {
   const {
     version,
     process: running,
@@ -99,7 +99,7 @@ export function statusScreen(now: Status, config: Config): readonly string[] {
   return rows.map(([name, said]) => `${name.padEnd(width)}  ${printable(said)}`);
 }
 
-type Running = NonNullable<Status['process']>;
+type Running = NonNullable<BotStatus['process']>;
 
 function ofProcess({
   channels,
@@ -124,7 +124,7 @@ function ofProcess({
 }
 
 /** Tokens used today, and dollars for the models that have prices. */
-function usedToday({ today }: Status, config: Config): string {
+function usedToday({ today }: BotStatus, config: Config): string {
   const tokens = today.reduce(
     (sum, { tokens: { input, output, cacheRead, cacheWrite } }) =>
       sum + input + output + cacheRead + cacheWrite,

@@ -24,7 +24,7 @@ export const hostPattern = z
 const parts = z.array(z.string().min(1)).min(1);
 
 /** A command as a list, or as text split at spaces. No shell reads it. */
-export const command = z.codec(
+export const commandLine = z.codec(
   z.union([parts, z.string().regex(/^[^\s"'`$|&;<>]+( +[^\s"'`$|&;<>]+)*$/)], {
     error:
       'write a command such as "gogcli bridge"; with quotes or spaces in an argument write a list: ["a", "b c"]',

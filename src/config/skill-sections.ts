@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bytesRead, mostBytes } from '../core/skill.ts';
 import { steersPrograms } from '../core/steers-programs.ts';
-import { chatType, renameKeys, section, toCamel, toSnake, command, type CamelKeys } from './section.ts';
+import { chatType, renameKeys, section, toCamel, toSnake, commandLine, type CamelKeys } from './section.ts';
 import { chatId, userId } from './id.ts';
 import { networkTarget } from './network-section.ts';
 import { readGitUrl, refProblem, repositoryName } from './source-address.ts';
@@ -19,7 +19,7 @@ const skillShape = {
   capability_provider: section({
     enabled: z.boolean().optional(),
     namespace: z.string().min(1).optional(),
-    command: command.optional(),
+    command: commandLine.optional(),
     timeout_seconds: z.int().min(1).max(300).optional(),
   }).optional(),
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fixed } from '../core/texts/say.ts';
 import { chatId, userId } from './id.ts';
 import { privateNetwork } from './network-section.ts';
-import { chatType, command, hostPattern, httpUrl, section } from './section.ts';
+import { chatType, commandLine, hostPattern, httpUrl, section } from './section.ts';
 
 const action = z.enum(['allow', 'confirm', 'deny']);
 
@@ -62,7 +62,7 @@ export const capabilitiesSection = section({
       section({
         enabled: z.boolean().default(true),
         namespace: z.string().min(1).optional(),
-        command: command.optional(),
+        command: commandLine.optional(),
         timeout_seconds: z.int().min(1).max(300).default(30),
       }),
     )
@@ -170,7 +170,7 @@ const webSearch = section(
 const transcribe = section(
   {
     base_url: httpUrl.optional(),
-    command: command.optional(),
+    command: commandLine.optional(),
     api_key: z.string().min(1).optional(),
     model: z.string().min(1).default('whisper-1'),
     language: z

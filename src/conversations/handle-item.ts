@@ -4,7 +4,7 @@ import { stillWaiting } from '../agent/watch-silence.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import type { Task } from '../core/feature.ts';
+import type { QueuedTask } from '../core/feature.ts';
 import { repliesTo, type Message } from '../core/message.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
@@ -16,7 +16,7 @@ import { transcriptOf, wasStarted } from './inbox-worker.ts';
 import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
 import type { FeatureParts } from './parts-of-features.ts';
-import { removePlaceholder, showProgress, type Shown } from './progress.ts';
+import { removePlaceholder, showProgress, type Progress } from './progress.ts';
 import type { CreateTurnContext } from './turn-context.ts';
 import type { Turn } from './turn.ts';
 
@@ -76,7 +76,7 @@ export async function giveUp(item: InboxItem, error: unknown, deps: ItemDeps): P
 }
 
 /** What a feature gets of an item that it put into the queue. */
-function taskOf(work: Work, deps: ItemDeps): Task {
+function taskOf(work: Work, deps: ItemDeps): QueuedTask {
   const { key } = work.item;
   return {
     key,
@@ -92,7 +92,7 @@ function taskOf(work: Work, deps: ItemDeps): Task {
 }
 
 /** Nobody watches such a turn, so its progress goes nowhere. */
-const unseen: Shown = {
+const unseen: Progress = {
   progress: () => undefined,
   onText: () => undefined,
   onSilence: () => undefined,
@@ -163,7 +163,7 @@ async function answerByTurn(
 async function think(
   { item, message, signal }: Work,
   { invocation, again }: Extract<Judged, { kind: 'turn' }>,
-  shown: Shown,
+  shown: Progress,
   deps: ItemDeps,
 ): ReturnType<Turn> {
   const transcript = await transcriptOf(message, deps);

@@ -115,7 +115,7 @@ export function describeSkill(skill: Skill, write: WriteHere): string {
   return `${write(skill.name, skill.argumentHint ?? '')}: ${oneLine(skill.description, 300)}`;
 }
 
-export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say): string {
+export function skillsText(skills: readonly Skill[], write: WriteHere, say: Say): string {
   if (skills.length === 0) return say`No skills are available to you here.`;
   const shown = skills
     .slice(0, 50)

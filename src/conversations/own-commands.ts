@@ -11,7 +11,7 @@ import {
   describeTasks,
   describeSkill,
   helpText,
-  listSkills,
+  skillsText,
   startButtons,
   type Overview,
   type WriteHere,
@@ -47,11 +47,11 @@ export function ownCommands(
       text: helpText(writeIn(message), sayTo(message), message.conversation.channel),
     }),
     skills: async (message) => ({
-      text: listSkills(await usable(message), writeIn(message), sayTo(message)),
+      text: skillsText(await usable(message), writeIn(message), sayTo(message)),
     }),
     skill: async (message, args) => {
       const skills = await usable(message);
-      const list = listSkills(skills, writeIn(message), sayTo(message));
+      const list = skillsText(skills, writeIn(message), sayTo(message));
       if (args !== '') return { text: sayTo(message)`There is no skill ${inlineCode(args)} here. ${list}` };
       return { text: list, more: { buttons: startButtons(skills.slice(0, 20)) } };
     },

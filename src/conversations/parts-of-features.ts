@@ -2,12 +2,12 @@ import { builtInCommand } from '../core/built-in-commands.ts';
 import type {
   AnswerCommand,
   AnswerPress,
-  Command,
+  CommandHandler,
   Feature,
   Footer,
   HandleTask,
   NewTurn,
-  Stopped,
+  StoppedWork,
   TurnPart,
 } from '../core/feature.ts';
 import type { Message, Task } from '../core/message.ts';
@@ -25,14 +25,14 @@ export type FeatureParts = Readonly<{
   withoutSecrets(message: Message): Promise<Message | undefined>;
   /** Whether a feature waited for this message and took it. */
   take(message: Message, isAddressed: boolean): Promise<boolean>;
-  stopped(of: Stopped): Promise<void>;
+  stopped(of: StoppedWork): Promise<void>;
 }>;
 
 /** Throws if two features answer to the same name. */
 export function partsOfFeatures(all: readonly Feature[]): FeatureParts {
   const presses = tableOf(all.flatMap(({ presses: own = {} }) => Object.entries(own)));
   const tasks = tableOf(all.flatMap(({ tasks: own = {} }) => Object.entries(own)));
-  const commands = new Map<string, readonly Command[]>();
+  const commands = new Map<string, readonly CommandHandler[]>();
   for (const feature of all)
     for (const [name, given] of Object.entries(feature.commands ?? {}))
       commands.set(name, [
@@ -42,7 +42,7 @@ export function partsOfFeatures(all: readonly Feature[]): FeatureParts {
   for (const [name, list] of commands)
     if (builtInCommand(name) === undefined || list.filter(({ when }) => when === undefined).length > 1)
       throw new Error(`two features answer the command ${name}, or the table of commands lacks it`);
-  const named = (name: string): readonly Command[] => commands.get(name) ?? [];
+  const named = (name: string): readonly CommandHandler[] => commands.get(name) ?? [];
   return {
     all,
     command: (name, args) =>

@@ -9,7 +9,7 @@ import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
 import type { Step, Store } from '../store/store.ts';
 
-export type Work = Readonly<{
+export type ProgressWork = Readonly<{
   conversation: Conversation;
   /** Outbox key of the answer's first part, which replaces the placeholder (Q6). */
   part: string;
@@ -27,7 +27,7 @@ export type Work = Readonly<{
   signal: AbortSignal;
 }>;
 
-export type Shown = Readonly<{
+export type Progress = Readonly<{
   progress(text: string): void;
   onText(more: string): void;
   /** Call when the model is silent: `note` is shown below its words until it continues. */
@@ -55,7 +55,7 @@ const quietMs = 3_000;
 const isOver = 'the work is over';
 
 type Showing = {
-  readonly work: Work;
+  readonly work: ProgressWork;
   readonly channel: Channel;
   readonly placeholder: Placeholder;
   readonly deps: ProgressDeps;
@@ -70,7 +70,7 @@ type Showing = {
 };
 
 /** Shows that the bot is typing, then a status line (U13, H7), then the answer as it is written (H6). */
-export function showProgress(work: Work, deps: ProgressDeps): Shown {
+export function showProgress(work: ProgressWork, deps: ProgressDeps): Progress {
   const channel = deps.channels.get(work.conversation.channel);
   const ignore = (): undefined => undefined;
   if (channel === undefined)
@@ -205,7 +205,7 @@ function complain(error: unknown, { deps, work }: Showing): void {
 
 /** Stores where the placeholder was posted, so that a restart reuses the message. */
 function createPlaceholder(
-  { conversation, part, replyTo, asked, resumed, signal }: Work,
+  { conversation, part, replyTo, asked, resumed, signal }: ProgressWork,
   channel: Channel,
   outbox: Pick<Outbox, 'show' | 'shown'>,
 ): Placeholder {

@@ -4,7 +4,7 @@ import type { ExplainAccess } from '../access/explained.ts';
 import type { Rule, Ruling } from '../access/ruling.ts';
 import type { SkillRefusal } from '../access/skill-refusal.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { Answer } from '../core/feature.ts';
+import type { CommandAnswer } from '../core/feature.ts';
 import type { Message } from '../core/message.ts';
 import { skillNamed, type Skill } from '../core/skill.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
@@ -19,7 +19,7 @@ export async function refuseSkill(
   message: Message,
   { skill: { name }, refusal: { sentence, inDirect } }: Readonly<{ skill: Skill; refusal: SkillRefusal }>,
   { users, channels, explain }: RefuseDeps,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const say = sayIn(message.sender.language);
   const url = inDirect ? channels.get(message.conversation.channel)?.directLink(name) : undefined;
   const there = inDirect && url === undefined ? ` ${say`Please write to me there.`}` : '';

@@ -68,7 +68,7 @@ export type Receipt = Readonly<{
  * What the bot shows while it works. `line` says what it does (U13), `words` is the answer so far (H6). `language` is
  * for platforms that show typing in words.
  */
-export type Status = Readonly<
+export type ChatStatus = Readonly<
   { kind: 'typing'; language?: string } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
 >;
 
@@ -196,7 +196,7 @@ export type Channel = Readonly<{
    * Shows what the bot does now. With undefined it stops, and resolves once nothing edits the placeholder any more.
    * Never throws.
    */
-  status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  status(conversation: Conversation, status: ChatStatus | undefined, placeholder: Placeholder): Promise<void>;
   /**
    * Downloads an attachment into a new file, which may be incomplete after a failure. Throws FetchFileError, or the
    * signal's reason.

@@ -5,7 +5,7 @@ import type { Conversation } from './conversation.ts';
 import type { Entry, Taint } from './entry.ts';
 import type { Operations } from './operation.ts';
 import type { LinkState, ServerState } from './server-state.ts';
-import type { Said } from './memory.ts';
+import type { SearchableText } from './memory.ts';
 import type { Message, Sender, Task as MessageTask } from './message.ts';
 import type { WhoseWords } from './provenance.ts';
 import type { Skill } from './skill.ts';
@@ -37,7 +37,7 @@ export type AnswerPress = (event: PressEvent, words: readonly string[]) => Promi
 export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
 
 /** The answer to a command. If `text` is empty, nothing is sent, because something else tells what was done. */
-export type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
+export type CommandAnswer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 /**
  * Answers `/NAME args`. `write` names a command as people type it in this chat. Undefined if the command is answered in
@@ -47,10 +47,10 @@ export type AnswerCommand = (
   message: Message,
   args: string,
   asked: Readonly<{ write: (name: string, args?: string) => string; openForm?: OpenForm | undefined }>,
-) => Promise<Answer | undefined>;
+) => Promise<CommandAnswer | undefined>;
 
 /** A command of which this feature answers only a part, or which counts without a mark. */
-export type Command = Readonly<{
+export type CommandHandler = Readonly<{
   answer: AnswerCommand;
   /** For which words behind the command it answers; another feature answers the rest. Undefined: for all. */
   when?(args: string): boolean;
@@ -83,7 +83,7 @@ export type TurnPart = Readonly<{
   /** Told with the message. Undefined: the model knows it from the entries `before`. */
   notes?(before: readonly Entry[]): Promise<Notes | undefined>;
   /** What of a new entry can be found later; `all` are the entries before it. */
-  said?(entry: Entry, all: readonly Entry[]): Promise<readonly Said[]>;
+  said?(entry: Entry, all: readonly Entry[]): Promise<readonly SearchableText[]>;
   /** `entries` are those of this turn, once it is answered. */
   footer?(entries: readonly Entry[]): Promise<Footer>;
 }>;
@@ -103,14 +103,14 @@ export type Takes = Readonly<{
 }>;
 
 /** What a person stopped: everything of theirs in this conversation. `cancelled` are ids of pending requests. */
-export type Stopped = Readonly<{
+export type StoppedWork = Readonly<{
   sender: string;
   conversation: Conversation;
   cancelled: readonly string[];
 }>;
 
 /** An item of the queue that a feature put there. It may be handled again at any point after a crash (Q5). */
-export type Task = Readonly<{
+export type QueuedTask = Readonly<{
   key: string;
   message: Message;
   /** Whether work on it began before, and was cut off. */
@@ -123,9 +123,9 @@ export type Task = Readonly<{
 
 /** How a kind of task is handled. */
 export type HandleTask = Readonly<{
-  handle(task: Task): Promise<void>;
+  handle(task: QueuedTask): Promise<void>;
   /** Called when the task has failed for good. `why` is the sentence for people. May be repeated. */
-  giveUp(task: Pick<Task, 'key' | 'message'>, why: string): Promise<void>;
+  giveUp(task: Pick<QueuedTask, 'key' | 'message'>, why: string): Promise<void>;
 }>;
 
 /** A skill's run that is about to begin. `named` are the tools that its list of allowed tools names, if it has one. */
@@ -158,7 +158,7 @@ export type Feature = AtRest &
   Readonly<{
     name: string;
     /** Chat commands by their names in the table of `built-in-commands.ts`. */
-    commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand | Command>>>;
+    commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand | CommandHandler>>>;
     /** Buttons by the first word of their action. */
     presses?: Readonly<Record<string, AnswerPress>>;
     /** Takes a filled form. Undefined: done. Otherwise what is wrong, by the key of the field. */
@@ -167,7 +167,7 @@ export type Feature = AtRest &
     /** Asks people about risky calls. At most one feature does. */
     ask?: AskPeople;
     /** Called for `/stop` and `/new`, after the work itself was stopped. */
-    stopped?(of: Stopped): Promise<void>;
+    stopped?(of: StoppedWork): Promise<void>;
     tasks?: Readonly<Partial<Record<TaskKind, HandleTask>>>;
     /** Called once before each turn, also when it resumes after a crash. Undefined: nothing for this turn. */
     turn?(turn: NewTurn): Promise<TurnPart | undefined>;

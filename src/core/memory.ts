@@ -1,6 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Taint } from './entry.ts';
-import type { Origin } from './provenance.ts';
+import type { WordOrigin } from './provenance.ts';
 
 /** Where a memory is used (K1). `person`: in its author's direct messages. `chat`: in that chat. `team`: everywhere. */
 export const memoryScopes = ['person', 'chat', 'team'] as const;
@@ -26,7 +26,7 @@ export type Memory = Readonly<{
   source?: string;
   taint?: Taint;
   /** Whose words the text is; undefined if it is unknown (S13). */
-  from?: Origin;
+  from?: WordOrigin;
   at: number;
 }>;
 
@@ -56,7 +56,7 @@ export function holderOf({ scope, author, chat }: Pick<Memory, 'scope' | 'author
 }
 
 /** What a person wrote to the bot, or its answer, as it can be found again (K5). */
-export type Said = Readonly<{
+export type SearchableText = Readonly<{
   holder: Holder;
   transcript: string;
   conversation: Conversation;

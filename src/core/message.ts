@@ -52,7 +52,7 @@ export type Quote = Readonly<{
 }>;
 
 /** A command in a message. `name` is in lower case and without `@bot`. */
-export type Command = Readonly<{
+export type MessageCommand = Readonly<{
   name: string;
   args: string;
   /** It follows a mention and has no slash, so it may be everyday words (I1). */
@@ -144,7 +144,7 @@ export type Message = Readonly<{
   text: string;
   /** Whether the message is meant for the bot. Only the channel decides this. */
   addressed: boolean;
-  command?: Command;
+  command?: MessageCommand;
   attachments: readonly Attachment[];
   replyTo?: Quote;
   /** Forwarded or shared messages, which are not the sender's own words (M11). */
@@ -187,7 +187,7 @@ export function addressesIn(text: string): readonly string[] {
 }
 
 /** Reads `/name args` and `/name@bot args`. Undefined for text such as `/etc/hosts`, `/` or `// note`. */
-export function parseCommand(text: string): (Command & Readonly<{ bot?: string }>) | undefined {
+export function parseCommand(text: string): (MessageCommand & Readonly<{ bot?: string }>) | undefined {
   const found = commandPattern.exec(text);
   if (found?.[1] === undefined) return undefined;
   const command = { name: found[1].toLowerCase(), args: found[3]?.trim() ?? '' };
@@ -198,7 +198,7 @@ export function parseCommand(text: string): (Command & Readonly<{ bot?: string }
  * Reads a command after a mention (I1): `/NAME text`, `!NAME text` or `NAME: text`. Any other text is a `bare` command
  * by its first word.
  */
-export function parseAddressed(text: string): Command | undefined {
+export function parseAddressed(text: string): MessageCommand | undefined {
   const marked = parseCommand(text.replace(/^(\s*)!/, '$1/'));
   if (marked !== undefined) return { name: marked.name, args: marked.args };
   const [, name, args] = /^\s*([^\s:]{1,64}):\s+(\S[^]*)$/.exec(text) ?? [];

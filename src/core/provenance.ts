@@ -17,9 +17,9 @@ export type Provenance = Readonly<{
 /**
  * Kept with a note, a skill or an approval. Undefined if nobody knows; it then counts as nobody's own words.
  */
-export type Origin = Pick<Provenance, 'words' | 'by'> | undefined;
+export type WordOrigin = Pick<Provenance, 'words' | 'by'> | undefined;
 
-export const storedOrigin: z.ZodType<NonNullable<Origin>> = z.object({
+export const storedOrigin: z.ZodType<NonNullable<WordOrigin>> = z.object({
   words: z.enum(wordSources),
   by: z.string().optional(),
 });
@@ -34,7 +34,7 @@ export const storedProvenance: z.ZodType<Provenance> = z.object({
 export type WhoseWords = (text: string, what?: 'title') => Promise<Provenance>;
 
 /** Names the source of words for people; undefined if the person typed them. */
-export function sayOrigin(of: Origin, say: Say): string | undefined {
+export function sayOrigin(of: WordOrigin, say: Say): string | undefined {
   const { words, by } = of ?? { words: 'unknown' };
   switch (words) {
     case 'typed':
@@ -60,6 +60,6 @@ function shown(name: string): string {
 const longestName = 60;
 
 /** Names the source of words for models and operators, in English. */
-export function englishOrigin(of: Origin): string | undefined {
+export function englishOrigin(of: WordOrigin): string | undefined {
   return of === undefined || of.words === 'unknown' ? 'an unknown source' : sayOrigin(of, sayIn(undefined));
 }

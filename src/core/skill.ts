@@ -13,7 +13,7 @@ export const mostBytes = 1_000_000;
 
 /** Where skills come from. A later origin overrides an earlier one (D1). */
 export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
-export type Origin = (typeof origins)[number];
+export type SkillOrigin = (typeof origins)[number];
 
 /** Who may use a skill: the stricter of its own rules and those of definitions that it hides (D3). */
 export type SkillAccess = Readonly<{
@@ -44,7 +44,7 @@ export type Pin = Readonly<{
 export type Skill = Readonly<{
   name: string;
   description: string;
-  origin: Origin;
+  origin: SkillOrigin;
   path: string;
   directory?: string;
   root?: string;
@@ -79,7 +79,7 @@ export type Skill = Readonly<{
   background: boolean;
   agent: string;
   argumentHint?: string;
-  shadows: readonly Readonly<{ origin: Origin; path: string }>[];
+  shadows: readonly Readonly<{ origin: SkillOrigin; path: string }>[];
   diagnostics: readonly Diagnostic[];
 }>;
 

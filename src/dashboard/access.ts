@@ -6,7 +6,7 @@ import { likelyType } from '../operator/access/question.ts';
 import { cell, code, person, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import { knownPlaces, writerAt, type Known, type KnownChat } from './known-places.ts';
-import type { Page, View } from './page.ts';
+import type { Page, PageView } from './page.ts';
 
 /** How many columns are side by side; the rest is on further pages. */
 const mostColumns = 12;
@@ -52,7 +52,7 @@ export const accessPage: Page = {
   },
 };
 
-function filters({ query }: View, known: Awaited<ReturnType<typeof knownPlaces>>): Html {
+function filters({ query }: PageView, known: Awaited<ReturnType<typeof knownPlaces>>): Html {
   const chats = [
     ['', 'their direct messages'],
     ...known.chats.map(({ id, name }) => [id, `${name ?? ''} ${id}`.trim()]),
@@ -174,7 +174,7 @@ function groupTable(groups: readonly NamedGroup[], { people }: Known): Html {
     ${table('Groups of people', ['Group', 'Who is in it'], rows, '')}`;
 }
 
-function paging({ query }: View, first: number, count: number): Html {
+function paging({ query }: PageView, first: number, count: number): Html {
   const link = (from: number, label: string): Html => {
     const to = new URLSearchParams(query);
     to.set('from', String(from));

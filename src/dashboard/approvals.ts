@@ -4,7 +4,7 @@ import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
-import type { Action, Page, View } from './page.ts';
+import type { Action, Page, PageView } from './page.ts';
 
 type WaitingApproval = OutputOf<'approval list'>[number];
 
@@ -40,7 +40,7 @@ export const approvalsPage: Page = {
   },
 };
 
-function card(approval: WaitingApproval, view: View): Html {
+function card(approval: WaitingApproval, view: PageView): Html {
   const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect, fourEyes } = approval;
   const input = plain(approval.input);
   const as = view.acts?.as;
@@ -63,7 +63,7 @@ function card(approval: WaitingApproval, view: View): Html {
   </section>`;
 }
 
-function howToAnswer({ acts, isRunning }: View, waiting: number): Html {
+function howToAnswer({ acts, isRunning }: PageView, waiting: number): Html {
   if (waiting === 0 || acts?.as !== undefined) return nothing;
   return html`<p class="hint">
     ${

@@ -1,7 +1,7 @@
 import { oneLine } from '../lib/text/text.ts';
 import { cell, code, field, person, search, table, time } from './elements.ts';
 import { html, type Html } from './html.ts';
-import type { Page, View } from './page.ts';
+import type { Page, PageView } from './page.ts';
 
 /** How many of the newest lines a search looks through. */
 const searched = 5_000;
@@ -55,12 +55,12 @@ export const auditPage: Page = {
       <p>
         ${found.length} of the newest ${lines.length} lines${found.length > shown ? `, ${shown} shown` : ''}.
       </p>
-      ${auditTable(found.slice(0, shown))}${await wholeness(view)}`;
+      ${auditPageTable(found.slice(0, shown))}${await wholeness(view)}`;
   },
 };
 
 /** Says whether the audit is unchanged. This reads the whole record, so it is done only on request. */
-async function wholeness({ ask, query }: View): Promise<Html> {
+async function wholeness({ ask, query }: PageView): Promise<Html> {
   if (query.get('check') !== 'whole')
     return html` <p><a href="/audit?check=whole">Check that nothing in the audit was changed</a></p>`;
   const { lines, files, problems } = await ask('audit verify');
@@ -81,7 +81,7 @@ export function readLines(lines: readonly string[]): readonly AuditLine[] {
   return lines.map((line) => JSON.parse(line) as AuditLine);
 }
 
-export function auditTable(lines: readonly AuditLine[], empty = 'No line matches.'): Html {
+export function auditPageTable(lines: readonly AuditLine[], empty = 'No line matches.'): Html {
   const rows = lines.map((line) => [
     cell(time(Date.parse(String(line['at'])) || 0)),
     cell(String(line['event'])),

@@ -1,6 +1,6 @@
 import { oneLine } from '../lib/text/text.ts';
 import { html, nothing, type Html } from './html.ts';
-import type { View } from './page.ts';
+import type { PageView } from './page.ts';
 
 /** How many rows are shown; more would be slow. */
 const mostRows = 200;
@@ -104,7 +104,7 @@ export function search(path: string, label: string, fields: readonly Html[]): Ht
 
 /** A button that changes something. Empty if the dashboard is read-only. */
 export function button(
-  { acts }: View,
+  { acts }: PageView,
   action: string,
   of: Readonly<{ label: string; about: string; fields: Readonly<Record<string, string>> }>,
 ): Html {

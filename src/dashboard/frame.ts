@@ -1,11 +1,11 @@
 import { html, nothing, type Html } from './html.ts';
-import type { Page, View } from './page.ts';
+import type { Page, PageView } from './page.ts';
 
 /** The whole page around its content. `notice` says what the last form did. */
 export function frame(
   page: Pick<Page, 'path' | 'title' | 'lives'>,
   all: readonly Page[],
-  { config, isRunning, acts, query }: View,
+  { config, isRunning, acts, query }: PageView,
   { main, notice }: Readonly<{ main: Html; notice?: string }>,
 ): Html {
   const links = all.map(

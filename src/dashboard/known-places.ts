@@ -3,7 +3,7 @@ import { localDay, operatorZone } from '../core/local-time.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { Writer } from '../operator/access/access-decisions.ts';
 import { likelyType } from '../operator/access/question.ts';
-import type { View } from './page.ts';
+import type { PageView } from './page.ts';
 
 export type KnownPerson = Readonly<{ id: string; name?: string }>;
 export type KnownChat = Readonly<{ id: string; name?: string; chatType: SeenChatType }>;
@@ -13,7 +13,7 @@ const usageDays = 30;
 const dayMs = 86_400_000;
 
 /** People and group chats that the config names, that were approved, or that used a model in the last 30 days. */
-export async function knownPlaces({ ask, config, now }: View): Promise<Known> {
+export async function knownPlaces({ ask, config, now }: PageView): Promise<Known> {
   const since = localDay(now - usageDays * dayMs, operatorZone(config));
   const [pairs, usage] = await Promise.all([ask('pair list'), ask('stats', since)]);
   const people = new Map<string, KnownPerson>();

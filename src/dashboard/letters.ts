@@ -2,7 +2,7 @@ import { oneLine } from '../lib/text/text.ts';
 import type { Letter } from '../operator/direct-words.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, type Html } from './html.ts';
-import type { Action, Page, View } from './page.ts';
+import type { Action, Page, PageView } from './page.ts';
 
 /** How many characters of a message are shown, enough to know which one it is. */
 const shownText = 200;
@@ -39,7 +39,7 @@ export const lettersPage: Page = {
   },
 };
 
-function items(label: string, of: readonly Letter[], view: View, empty: string): Html {
+function items(label: string, of: readonly Letter[], view: PageView, empty: string): Html {
   const rows = of.map(({ key, queue, acceptedAt, error, sender, ...said }) => [
     cell(person(sender?.id, sender?.name)),
     cell(code(queue)),

@@ -14,11 +14,11 @@ export type Live = Readonly<{
   stop(): void;
 }>;
 
-export type Shown = Readonly<{ markup: string; isRunning: boolean }>;
+export type LivePage = Readonly<{ markup: string; isRunning: boolean }>;
 
 /** `show` receives what was shown last. It returns undefined for a page that does not change by itself. */
 export function createLive(options: {
-  show(session: Session, page: URL, last: Shown | undefined): Promise<Shown | undefined>;
+  show(session: Session, page: URL, last: LivePage | undefined): Promise<LivePage | undefined>;
   clock: Clock;
   log: Log;
 }): Live {
@@ -30,7 +30,7 @@ export function createLive(options: {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const over = AbortSignal.any([gone.signal, stopping.signal]);
-    let last: Shown | undefined;
+    let last: LivePage | undefined;
     while (!over.aborted) {
       const now = await show(session, page, last).catch((error: unknown) => {
         // The bot may be restarting, or taking over the store.

@@ -1,11 +1,11 @@
 import { localDay, operatorZone } from '../core/local-time.ts';
 import { skilletHere } from '../core/skillet-here.ts';
-import type { Work } from '../operator/list-work.ts';
-import type { Status } from '../operator/status-of.ts';
-import { auditTable, readLines } from './audit.ts';
+import type { WorkRow } from '../operator/list-work.ts';
+import type { BotStatus } from '../operator/status-of.ts';
+import { auditPageTable, readLines } from './audit.ts';
 import { cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
-import type { Page, View } from './page.ts';
+import type { Page, PageView } from './page.ts';
 
 const recentLines = 25;
 /** Events that are no decisions about somebody's work. */
@@ -44,12 +44,12 @@ export const nowPage: Page = {
       <h2>Conversations today</h2>
       ${await conversations(view)}
       <h2>Latest calls and decisions</h2>
-      ${auditTable(decisions, 'Nothing was recorded yet.')}`;
+      ${auditPageTable(decisions, 'Nothing was recorded yet.')}`;
   },
 };
 
 /** The MCP servers of a running bot, and what is wrong with plugins. */
-function servers({ servers: all, plugins }: Status): Html {
+function servers({ servers: all, plugins }: BotStatus): Html {
   if (all.length === 0 && plugins.length === 0) return nothing;
   const ofServers = all.map(({ name, is, since, why, tools, waiting }) => [
     cell(code(name)),
@@ -67,7 +67,7 @@ function servers({ servers: all, plugins }: Status): Html {
     ${all.length === 0 ? nothing : table(title, ['Server', 'State', 'Since', 'Tools', 'Wait until you agree'], ofServers, '')}`;
 }
 
-function workTable(label: string, work: readonly Work[], empty: string): Html {
+function workTable(label: string, work: readonly WorkRow[], empty: string): Html {
   const rows = work.map((one) => [
     cell(person(one.sender, one.name)),
     cell(code(one.queue)),
@@ -85,12 +85,12 @@ function workTable(label: string, work: readonly Work[], empty: string): Html {
   return table(label, ['Person', 'Conversation', 'Work', 'State', 'Since', 'Tool calls'], rows, empty);
 }
 
-function stateOf({ state, asks, tries, error }: Work): Html {
+function stateOf({ state, asks, tries, error }: WorkRow): Html {
   const word = asks === undefined ? state : html`<a href="/approvals">waiting for a yes</a>`;
   return html`${word}${tries === 0 ? nothing : html` <small>failed ${tries} times: ${error}</small>`}`;
 }
 
-function calls({ calls }: Work): Html {
+function calls({ calls }: WorkRow): Html {
   if (calls.length === 0) return nothing;
   const words = { running: 'partly', done: 'yes', failed: 'no' } as const;
   return html`<ol>
@@ -101,7 +101,7 @@ function calls({ calls }: Work): Html {
   </ol>`;
 }
 
-async function conversations({ ask, config, now }: View): Promise<Html> {
+async function conversations({ ask, config, now }: PageView): Promise<Html> {
   const rows = await ask('stats', localDay(now, operatorZone(config)));
   const places = [...Map.groupBy(rows, ({ conversation }) => conversation)].map(([conversation, of]) => [
     cell(code(conversation)),

@@ -12,7 +12,7 @@ export type Source = Readonly<{
   close(): Promise<void>;
 }>;
 
-export type View = Readonly<{
+export type PageView = Readonly<{
   /** Runs operations; their results have no secrets in them. */
   ask: Operate;
   isRunning: boolean;
@@ -32,8 +32,8 @@ export type Page = Readonly<{
   path: string;
   title: string;
   lives?: true;
-  main(view: View): Promise<Html>;
+  main(view: PageView): Promise<Html>;
 }>;
 
 /** What a form does. The text that it returns is shown on the page that belongs to the form. */
-export type Action = (form: URLSearchParams, view: View) => Promise<string>;
+export type Action = (form: URLSearchParams, view: PageView) => Promise<string>;

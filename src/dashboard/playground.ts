@@ -3,7 +3,7 @@ import { chatOf, detail, lists, typeChoices, verdict } from './access.ts';
 import { cell, checkbox, code, field, rowHead, search, select, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import { knownPlaces, writerAt } from './known-places.ts';
-import type { Page, View } from './page.ts';
+import type { Page, PageView } from './page.ts';
 
 const kinds = [
   ['person', 'a person'],
@@ -28,7 +28,7 @@ export const playgroundPage: Page = {
   },
 };
 
-function formOf({ query }: View): Html {
+function formOf({ query }: PageView): Html {
   const of = (name: string): string => query.get(name) ?? '';
   const isNew = of('person') === '';
   return search('/playground', 'Who writes where', [

@@ -1,7 +1,7 @@
 import type { OutputOf } from '../operator/operations.ts';
 import { button, cell, code, person, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
-import type { Action, Page, View } from './page.ts';
+import type { Action, Page, PageView } from './page.ts';
 
 type RoutineRow = OutputOf<'routine list'>[number];
 
@@ -30,7 +30,7 @@ function lastOf({ last, failures }: RoutineRow): Html {
     ${time(last.at)}${failed}`;
 }
 
-function buttons({ id, state, isFixed }: RoutineRow, view: View): Html {
+function buttons({ id, state, isFixed }: RoutineRow, view: PageView): Html {
   const act = (label: string, action: string): Html =>
     button(view, `/routines/${action}`, { label, about: id, fields: { id } });
   const toggle = state === 'active' ? act('Pause', 'pause') : act('Resume', 'resume');

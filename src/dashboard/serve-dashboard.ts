@@ -17,11 +17,11 @@ import { dropLetter, lettersPage, retryDelivery, retryLetter } from './letters.t
 import { createLive } from './live.ts';
 import { memoryPage, removeNote } from './memory.ts';
 import { nowPage } from './now.ts';
-import type { Action, Page, Source, View } from './page.ts';
+import type { Action, Page, Source, PageView } from './page.ts';
 import { playgroundPage } from './playground.ts';
 import { refuseRequest } from './refuse-request.ts';
 import { dropRoutine, routinesPage, turnRoutine } from './routines.ts';
-import { createSessions, isSame, type Session } from './sessions.ts';
+import { createSessions, isSameToken, type Session } from './sessions.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
 const pages: readonly Page[] = [
@@ -75,13 +75,13 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
 
   async function looking<Result>(
     { session, url }: Readonly<{ session: Session; url: URL }>,
-    look: (view: View) => Promise<Result>,
+    look: (view: PageView) => Promise<Result>,
   ): Promise<Readonly<{ result: Result; redact: Source['redact'] }>> {
     const source = await open();
     try {
-      const view: View = {
+      const view: PageView = {
         ask: (async (...asked: Parameters<Source['operate']>) =>
-          redactTexts(await source.operate(...asked), source.redact)) as View['ask'],
+          redactTexts(await source.operate(...asked), source.redact)) as PageView['ask'],
         isRunning: source.isRunning,
         config: source.config,
         query: url.searchParams,
@@ -164,7 +164,7 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
         plainPage('Read-only', `Start \`${skilletHere()} dashboard --act\` to change things.`),
       );
     const form = await readForm(request);
-    if (form === undefined || !isSame(form.get('token') ?? '', session.formToken))
+    if (form === undefined || !isSameToken(form.get('token') ?? '', session.formToken))
       return send(
         response,
         403,
@@ -206,7 +206,7 @@ const noSession = (): string =>
   `Press Enter where \`${skilletHere()} dashboard\` runs to get a new link, and open it.`;
 
 /** If a part fails, the page keeps its navigation. */
-async function mainOf(page: Page, view: View): Promise<Html> {
+async function mainOf(page: Page, view: PageView): Promise<Html> {
   try {
     return await page.main(view);
   } catch (error) {

@@ -38,7 +38,7 @@ export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): S
       return token;
     },
     enter(token) {
-      if (link === undefined || !isSame(hashOf(token), link.hash) || clock.now() >= link.until)
+      if (link === undefined || !isSameToken(hashOf(token), link.hash) || clock.now() >= link.until)
         return undefined;
       link = undefined;
       const value = newToken();
@@ -58,7 +58,7 @@ export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): S
 }
 
 /** Compares two secrets. The time it takes does not reveal how much of them is equal. */
-export function isSame(one: string, other: string): boolean {
+export function isSameToken(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(hashOf(one)), Buffer.from(hashOf(other)));
 }
 

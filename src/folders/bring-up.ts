@@ -1,6 +1,6 @@
 import type { StoredFile, StoredFiles } from '../store/stored-files.ts';
-import { fetchContents, openDraft, placeEntry, removeEntry, type Draft } from './fetch-files.ts';
-import { isSame, type FolderIndex, type Indexed } from './folder-index.ts';
+import { fetchContents, openDraft, placeEntry, removeEntry, type FileDraft } from './fetch-files.ts';
+import { isSameFile, type FolderIndex, type Indexed } from './folder-index.ts';
 import { scanFolder } from './scan-folder.ts';
 import type { SendChunks } from './send-chunks.ts';
 
@@ -29,7 +29,7 @@ export async function findChanges(
   const removed = [...files.keys()].filter((path) => !local.has(path));
   for (const [path, seen] of local) {
     const known = files.get(path);
-    const isKnown = isSame(seen, known);
+    const isKnown = isSameFile(seen, known);
     if (isKnown === true) continue;
     const content = seen.kind === 'file' ? await sender.send(root, path) : { size: 0, chunks: [] };
     if (content === undefined) {
@@ -96,7 +96,7 @@ async function* writeFiles(
 ): AsyncGenerator<Readonly<{ file: StoredFile; mark: string | undefined }>> {
   for (const file of wanted.filter(({ chunks }) => chunks.length === 0))
     yield { file, mark: openDraft(root, file)?.finish() };
-  let draft: Draft | undefined;
+  let draft: FileDraft | undefined;
   let isOpen = false;
   try {
     for await (const { file, bytes, isLast } of fetchContents(files, wanted)) {

@@ -76,7 +76,7 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 const never = BigInt(Number.MAX_SAFE_INTEGER) * 1_000n;
 
 /** A file that is written beside its place and then renamed. */
-export type Draft = Readonly<{
+export type FileDraft = Readonly<{
   add(bytes: Buffer): void;
   /** Puts the file in its place and returns its mark; undefined if something is in the way. */
   finish(): string | undefined;
@@ -84,7 +84,7 @@ export type Draft = Readonly<{
 }>;
 
 /** Begins a file without following links (T13). Undefined if it can't be written there. */
-export function openDraft(root: string, file: StoredFile): Draft | undefined {
+export function openDraft(root: string, file: StoredFile): FileDraft | undefined {
   const names = file.path.split('/');
   const folder = enterFolder(root, names.slice(0, -1), { make: true });
   if (folder === undefined) return undefined;

@@ -56,7 +56,7 @@ export async function removeIndex(file: string): Promise<void> {
 }
 
 /** Whether a file is certainly as it was stored; undefined if only its bytes can tell. */
-export function isSame(seen: Seen, known: Indexed | undefined): boolean | undefined {
+export function isSameFile(seen: Seen, known: Indexed | undefined): boolean | undefined {
   if (known === undefined || known.kind !== seen.kind || known.executable !== seen.executable) return false;
   if (seen.kind !== 'file') return known.target === seen.target;
   if (known.size !== seen.size) return false;

@@ -13,7 +13,7 @@ export type MadeCall = Readonly<{
 }>;
 
 /** A message or run that is not finished, with the calls that it has made so far. */
-export type Work = Readonly<{
+export type WorkRow = Readonly<{
   key: string;
   queue: string;
   sender?: string;
@@ -37,7 +37,7 @@ type Reads = Readonly<{
 }>;
 
 /** Lists all work that is not finished, without what people said. */
-export async function listWork(store: Reads): Promise<readonly Work[]> {
+export async function listWork(store: Reads): Promise<readonly WorkRow[]> {
   const [items, requests] = await Promise.all([store.inbox.list('waiting'), store.pendingRequests.waiting()]);
   return Promise.all(
     items.map(async (item) => {

@@ -11,7 +11,7 @@ import type { Readiness } from './health/open-metrics.ts';
 import type { OperateDeps } from './operate-deps.ts';
 
 /** How a bot is, on one screen (L12). */
-export type Status = Readonly<{
+export type BotStatus = Readonly<{
   version: string;
   /** The running process. Undefined: no bot runs here. */
   process?: Readonly<{ pid: number; upSeconds: number; readiness: Readiness }>;
@@ -46,7 +46,7 @@ export async function statusOf({
   servers,
   running,
   zone,
-}: Readonly<{ store: Reads } & Pick<OperateDeps, 'servers' | 'running' | 'zone'>>): Promise<Status> {
+}: Readonly<{ store: Reads } & Pick<OperateDeps, 'servers' | 'running' | 'zone'>>): Promise<BotStatus> {
   const items = await store.inbox.list('waiting');
   const requests = await openRequests(items, store);
   const pid = process.pid;
@@ -67,7 +67,7 @@ export async function statusOf({
   };
 }
 
-async function countRoutines({ routines }: Reads): Promise<Status['routines']> {
+async function countRoutines({ routines }: Reads): Promise<BotStatus['routines']> {
   const all = await routines.all();
   const count = (wanted: string): number => all.filter(({ state }) => state === wanted).length;
   return { active: count('active'), paused: count('paused') };

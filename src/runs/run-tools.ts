@@ -1,7 +1,7 @@
 import type { Folders } from '../folders/folders.ts';
 import type { Skill } from '../core/skill.ts';
 import { risks, type Requester, type Tool } from '../core/tool.ts';
-import { isHidden } from '../sandbox/own-entries.ts';
+import { isHiddenEntry } from '../sandbox/own-entries.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
@@ -122,7 +122,7 @@ export function scriptGround(
       const script = readSkillFile(skill, file);
       return script.ok ? script.text : undefined;
     },
-    hides: (file) => isHidden(scratch, file),
+    hides: (file) => isHiddenEntry(scratch, file),
   };
 }
 

@@ -189,7 +189,7 @@ function isSame({ source, names, mode, size }: Copied, scratch: string): boolean
 }
 
 /** Whether the run has something of its own at a path of the skill. */
-export function isHidden(scratch: string, file: string): boolean {
+export function isHiddenEntry(scratch: string, file: string): boolean {
   const names = file.split('/');
   const found = names.map((_, at) => lookInto(scratch, names.slice(0, at + 1)));
   const end = found.findIndex((what) => what !== 'folder');

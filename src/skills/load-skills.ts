@@ -1,4 +1,4 @@
-import { origins, type Origin, type Skill } from '../core/skill.ts';
+import { origins, type SkillOrigin, type Skill } from '../core/skill.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import type { LastGood } from './last-good.ts';
@@ -7,7 +7,7 @@ import {
   unapproved,
   type Definition,
   type ParseResult,
-  type SkillSource,
+  type SkillPlace,
 } from './parse/skill-definition.ts';
 import { parseSkill } from './parse/parse-skill.ts';
 import { isValid, validateSkill } from './parse/validate-skill.ts';
@@ -121,14 +121,14 @@ function rank({ origin }: ReadSkill): number {
 }
 
 /** Where skills are: a folder, or another store (D8). */
-export type SkillRoot = Readonly<{ origin: Origin } & ({ path: string } | { store: SkillStore })>;
+export type SkillRoot = Readonly<{ origin: SkillOrigin } & ({ path: string } | { store: SkillStore })>;
 
 /** How many bytes of each file are read for its definition (F9). */
 export const readLimit = 64 * 1024;
 
 export type Remembered = Readonly<{ stamp: string; result: ParseResult }>;
 
-type ReadSkill = Readonly<{ origin: Origin; stored: StoredSkill; result: ParseResult }>;
+type ReadSkill = Readonly<{ origin: SkillOrigin; stored: StoredSkill; result: ParseResult }>;
 
 type ReadOptions = Readonly<{
   /** Load only what `skillet skill validate` accepts. */
@@ -191,7 +191,7 @@ async function readRoots(roots: readonly SkillRoot[], options: ReadOptions = {})
 async function readOne(
   store: SkillStore,
   stored: StoredSkill,
-  from: Pick<SkillSource, 'origin' | 'root'>,
+  from: Pick<SkillPlace, 'origin' | 'root'>,
   options: ReadOptions,
 ): Promise<Readonly<{ result: ParseResult; stamp: string }>> {
   const { path, directory } = stored;
@@ -225,7 +225,7 @@ function unread(diagnostic: Diagnostic, { pin }: StoredSkill): ParseResult {
 
 /** Parses a skill file. If `strict`, the file also has to pass `skillet skill validate` (F5). */
 export function judge(
-  source: SkillSource,
+  source: SkillPlace,
   stored: Pick<StoredSkill, 'pin' | 'diagnostics'>,
   strict: boolean,
 ): ParseResult {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { chatTypes } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
-import { storedOrigin, type Origin } from '../core/provenance.ts';
+import { storedOrigin, type WordOrigin } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
 import { storedConversation, storedSender } from '../store/stored-message.ts';
@@ -40,7 +40,7 @@ export type WrittenSkill = Readonly<{
    * Whose words the skill consists of. It has nothing private in it, because a tainted conversation writes no skill
    * (S13, S14).
    */
-  from?: Origin;
+  from?: WordOrigin;
 }>;
 
 /** Who waits to hear that a skill was enabled. */

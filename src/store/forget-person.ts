@@ -34,7 +34,7 @@ export async function forgetPerson(
     const { changes, findings } = await judgeTranscript(transcript);
     await changeEntries(changes);
     for (const item of findings.items) items.add(item.replace(/#skill$/, ''));
-    const room = roomOf(transcript);
+    const room = transcriptRoom(transcript);
     if (rooms.get(room) !== 'shared' && findings.room !== 'unknown') rooms.set(room, findings.room);
   }
   const direct = new Set([...rooms].flatMap(([room, whose]) => (whose === 'theirs' ? [room] : [])));
@@ -168,7 +168,7 @@ function fileIn(part: string): readonly string[] {
 }
 
 /** The key of a transcript's conversation. Keys contain neither "@" nor "#". */
-export function roomOf(transcript: string): string {
+export function transcriptRoom(transcript: string): string {
   return transcript.split(/[@#]/)[0] ?? transcript;
 }
 

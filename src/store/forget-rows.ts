@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { forgetPerson, type ForgetRows, type PersonRow, type PersonTable } from './forget-person.ts';
-import { each, type Call, type Script, type Sql, type Steps } from './sql.ts';
+import { each, type SqlCall, type Script, type Sql, type Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
 /** Entries searched in one statement, which takes a few milliseconds. */
@@ -97,7 +97,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   );
   const dropSaidThere = sql.statement(`DELETE FROM said WHERE ${within}`);
 
-  async function read<Found>(call: Call<Found>): Promise<readonly Found[]> {
+  async function read<Found>(call: SqlCall<Found>): Promise<readonly Found[]> {
     await setImmediate();
     return sql.read(call);
   }

@@ -1,5 +1,5 @@
 import type { Join } from '../core/channel.ts';
-import type { Message, Command } from '../core/message.ts';
+import type { Message, MessageCommand } from '../core/message.ts';
 import { bounds } from './bounds.ts';
 import { readStored } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
@@ -119,7 +119,7 @@ function both<Item>(before: readonly Item[] = [], after: readonly Item[] = []): 
 }
 
 /** Adds text that was split off a command to its arguments. */
-function continued({ name, args }: Command, text: string, glue: string): Command {
+function continued({ name, args }: MessageCommand, text: string, glue: string): MessageCommand {
   return { name, args: glued(args, text, glue) };
 }
 

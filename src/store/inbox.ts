@@ -6,7 +6,15 @@ import type { Log } from '../lib/log.ts';
 import { joinMessages, wholeOf } from './grow-item.ts';
 import { NewerRow, readShared } from './newer-row.ts';
 import type { CancelRequests } from './pending-requests.ts';
-import { each, hasChanged, type ByHand, type Call, type Sql, type Statement, type Steps } from './sql.ts';
+import {
+  each,
+  hasChanged,
+  type ByHand,
+  type SqlCall,
+  type Sql,
+  type SqlStatement,
+  type Steps,
+} from './sql.ts';
 import type { ServeOptions, Serving, Stopped, StopOrder, Store } from './store.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
@@ -128,7 +136,7 @@ export function createInbox(
   sql: Sql,
   own: OwnInbox,
   { clock, log, cancel }: Readonly<{ clock: Clock; log: Log; cancel: CancelRequests }>,
-): Readonly<{ inbox: Inbox; stop: Store['stop']; beside: Statement<InboxRow> }> {
+): Readonly<{ inbox: Inbox; stop: Store['stop']; beside: SqlStatement<InboxRow> }> {
   const { dialect } = sql;
   const item = itemOf('?1');
   const waiting = `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting'`;
@@ -199,7 +207,7 @@ export function createInbox(
   function* stop({ items, pendingRequests = [] }: StopOrder): Steps<Stopped> {
     const now = clock.now();
     const cancelled = yield* cancel(pendingRequests, now);
-    const changed = function* (change: Statement): Steps<readonly string[]> {
+    const changed = function* (change: SqlStatement): Steps<readonly string[]> {
       const answers = yield* each(items.map((key) => change(key, now)));
       return items.filter((_, n) => answers[n]?.changed === 1);
     };
@@ -207,7 +215,7 @@ export function createInbox(
   }
 
   const list = async (rows: Promise<readonly InboxRow[]>) => (await rows).map(toListed);
-  const byHand = async (key: string, survives: 'power' | 'server', change: Call) =>
+  const byHand = async (key: string, survives: 'power' | 'server', change: SqlCall) =>
     (await own.byHand([key], survives, change, hasChanged)).changed > 0;
 
   return {

@@ -5,7 +5,7 @@ import {
   type Holder,
   type Memory,
   type MemoryScope,
-  type Said,
+  type SearchableText,
 } from '../core/memory.ts';
 import { storedOrigin } from '../core/provenance.ts';
 import type { Log } from '../lib/log.ts';
@@ -39,7 +39,7 @@ export type Memories = Readonly<{
 export type FoundSaid = SaidPart & Readonly<{ holder: Holder; asker: string }>;
 
 /** The part of a row that is stored as JSON. */
-export type SaidPart = Omit<Said, 'holder' | 'transcript' | 'asker'>;
+export type SaidPart = Omit<SearchableText, 'holder' | 'transcript' | 'asker'>;
 
 type Row = Readonly<{ id: string; memory: string }>;
 type RankedRow = Row & Readonly<{ seq: number; worth: number }>;
@@ -177,7 +177,7 @@ export function createMemories(sql: Sql, log: Log): Memories {
 }
 
 /** What a row holds: the JSON, and the words that find it. */
-export function saidRow({ holder, transcript, asker, ...part }: Said): Readonly<{
+export function saidRow({ holder, transcript, asker, ...part }: SearchableText): Readonly<{
   holder: Holder;
   transcript: string;
   asker: string;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds, noText } from './bounds.ts';
-import { roomOf } from './forget-person.ts';
-import type { Sql, Statement, Steps } from './sql.ts';
+import { transcriptRoom } from './forget-person.ts';
+import type { Sql, SqlStatement, Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
 /** Rows removed in one transaction, which takes a few milliseconds. */
@@ -70,7 +70,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   );
   const said = sql.statement('DELETE FROM said WHERE transcript = ?1');
 
-  async function inBatches(remove: Statement, before: number | string, size = batch): Promise<void> {
+  async function inBatches(remove: SqlStatement, before: number | string, size = batch): Promise<void> {
     while ((await write('process', remove(before))).changed >= size) await setImmediate();
   }
 
@@ -89,7 +89,7 @@ export function createPrune(sql: Sql): Store['prune'] {
   }
 
   async function removeQuiet(transcript: string, before: number): Promise<void> {
-    const queue = roomOf(transcript);
+    const queue = transcriptRoom(transcript);
     while (await sql.beforeArrivals(queue, shorten(transcript, queue, before))) await setImmediate();
   }
 

@@ -156,7 +156,7 @@ type Row = Pick<Routine, 'id' | 'state' | 'failures'> &
 /** Moves a routine's due time within a transaction. False if there is nothing to fire. */
 export type MoveRoutine = (firing: Pick<Firing, 'id' | 'moves'>, now: number) => Steps<boolean>;
 
-export function createRoutines(
+export function createRoutineStore(
   sql: Sql,
   { now, log }: Readonly<{ now(): number; log: Log }>,
 ): Readonly<{ routines: Routines; move: MoveRoutine }> {

@@ -2,7 +2,7 @@ import type { Holder } from '../core/memory.ts';
 
 export type SqlValue = string | number | null;
 
-export type Answer<Row> = Readonly<{
+export type SqlAnswer<Row> = Readonly<{
   rows: readonly Row[];
   /** How many rows the statement wrote, or returned if it returns rows. */
   changed: number;
@@ -10,13 +10,14 @@ export type Answer<Row> = Readonly<{
 
 /** Steps of a transaction. Each `yield*` of a call returns its answer: at once from SQLite, later from PostgreSQL. */
 export type Script<T> = Readonly<{
-  [Symbol.iterator](): Iterator<readonly Call<unknown>[], T, readonly Answer<unknown>[]>;
+  [Symbol.iterator](): Iterator<readonly SqlCall<unknown>[], T, readonly SqlAnswer<unknown>[]>;
 }>;
 
 /** One statement with its values, which is also a script of one step. */
-export type Call<Row = never> = Script<Answer<Row>> & Readonly<{ text: string; values: readonly SqlValue[] }>;
+export type SqlCall<Row = never> = Script<SqlAnswer<Row>> &
+  Readonly<{ text: string; values: readonly SqlValue[] }>;
 
-export type Statement<Row = never> = (...values: readonly SqlValue[]) => Call<Row>;
+export type SqlStatement<Row = never> = (...values: readonly SqlValue[]) => SqlCall<Row>;
 
 /**
  * What a write survives: the end of this process, a crash of the database server, or a power cut. The first two are the
@@ -27,8 +28,8 @@ export type Survives = 'process' | 'server' | 'power';
 /** The database as both kinds of store offer it. The tables guarantee `Row` (Q8). */
 export type Sql = Readonly<{
   /** Prepares a statement, whose values are `?1`, `?2` and so on. */
-  statement<Row = never>(text: string): Statement<Row>;
-  read<Row>(call: Call<Row>): Promise<readonly Row[]>;
+  statement<Row = never>(text: string): SqlStatement<Row>;
+  read<Row>(call: SqlCall<Row>): Promise<readonly Row[]>;
   /** Runs a script as one transaction. With `alone`, no other write with one of these names runs at the same time. */
   write<T>(survives: Survives, script: Script<T>, alone?: readonly string[]): Promise<T>;
   /** Runs a write that outlives the process. Messages that arrive for this queue wait for its end. */
@@ -41,7 +42,7 @@ export type Sql = Readonly<{
     options: Readonly<{ most: number; order?: string }>,
   ): (...keys: readonly string[]) => Promise<readonly Row[]>;
   /** A write that is refused if its queue was lost. Its condition begins with `dialect.held`. */
-  guarded<Row = never>(text: string): (...values: readonly SqlValue[]) => Promise<Answer<Row>>;
+  guarded<Row = never>(text: string): (...values: readonly SqlValue[]) => Promise<SqlAnswer<Row>>;
   /** Milliseconds since 1970, by a clock that all processes share. */
   now(): Script<number>;
   /** Whether a newer version has used this database (Q15). Undefined if the store refuses such a database. */
@@ -88,26 +89,26 @@ export type ByHand = <T>(
   changed: (result: T) => boolean,
 ) => Promise<T>;
 
-export function hasChanged({ changed }: Answer<unknown>): boolean {
+export function hasChanged({ changed }: SqlAnswer<unknown>): boolean {
   return changed > 0;
 }
 
-export function callOf<Row>(text: string, values: readonly SqlValue[]): Call<Row> {
-  const call: Call<Row> = {
+export function callOf<Row>(text: string, values: readonly SqlValue[]): SqlCall<Row> {
+  const call: SqlCall<Row> = {
     text,
     values,
     *[Symbol.iterator]() {
       const [answer] = yield [call];
-      return answer as Answer<Row>;
+      return answer as SqlAnswer<Row>;
     },
   };
   return call;
 }
 
 export function* each<Row>(
-  calls: readonly Call<Row>[],
-): Generator<readonly Call<unknown>[], readonly Answer<Row>[], readonly Answer<unknown>[]> {
-  return (yield calls) as readonly Answer<Row>[];
+  calls: readonly SqlCall<Row>[],
+): Generator<readonly SqlCall<unknown>[], readonly SqlAnswer<Row>[], readonly SqlAnswer<unknown>[]> {
+  return (yield calls) as readonly SqlAnswer<Row>[];
 }
 
-export type Steps<T> = Generator<readonly Call<unknown>[], T, readonly Answer<unknown>[]>;
+export type Steps<T> = Generator<readonly SqlCall<unknown>[], T, readonly SqlAnswer<unknown>[]>;

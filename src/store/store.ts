@@ -2,7 +2,7 @@ import type Keyv from 'keyv';
 import type { Part } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
-import type { Said } from '../core/memory.ts';
+import type { SearchableText } from '../core/memory.ts';
 import type { Message } from '../core/message.ts';
 import type { Tokens } from '../core/model.ts';
 import type { PendingRequests } from './pending-requests.ts';
@@ -15,7 +15,7 @@ import type { Firing, Routines } from './routines.ts';
 import type { Signals } from './signals.ts';
 import type { StoredFiles } from './stored-files.ts';
 
-export type Work = Readonly<{ queue: string; message: Message }>;
+export type NewWork = Readonly<{ queue: string; message: Message }>;
 
 /** One step of a turn, committed as one transaction: all of it or nothing (Q8). */
 export type Step = Readonly<{
@@ -26,11 +26,11 @@ export type Step = Readonly<{
    * Work beside the conversation. Its queue is the conversation's key, `~` and a name (U9). Known keys stay as they
    * are.
    */
-  work?: readonly Work[];
+  work?: readonly NewWork[];
   usage?: readonly Use[];
   runs?: readonly RunRow[];
   /** What was said, kept for later search (K5). */
-  said?: readonly Said[];
+  said?: readonly SearchableText[];
   done?: string;
 }>;
 
@@ -70,7 +70,7 @@ export type Store = Readonly<{
    * so calls at the same time see each other (U10). A known key changes nothing.
    */
   addWork(
-    work: Work,
+    work: NewWork,
     refuse: (beside: readonly ListedItem[]) => string | undefined,
   ): Promise<string | undefined>;
   /**

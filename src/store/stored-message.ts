@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedProvenance } from '../core/provenance.ts';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
-import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
+import type { Attachment, MessageCommand, Message, Quote, Sender, Task } from '../core/message.ts';
 import type { ItemPart } from './grow-item.ts';
 import { storedActiveSkill, storedTaint } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
@@ -104,7 +104,11 @@ export const storedMessage: z.ZodType<Message> = z.object({
   text: z.string(),
   addressed: z.boolean(),
   command: z
-    .object({ name: z.string(), args: z.string(), bare: z.boolean().optional() } satisfies FieldsOf<Command>)
+    .object({
+      name: z.string(),
+      args: z.string(),
+      bare: z.boolean().optional(),
+    } satisfies FieldsOf<MessageCommand>)
     .optional(),
   attachments: storedAttachments,
   replyTo: storedQuote.optional(),

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  createRateLimiter,
-  type RateLimitRule,
-  type Reserve,
-  type SharedLimit,
-} from '../../src/channels/rate-limiter.ts';
+import { createRateLimiter, type RateLimitRule, type Reserve } from '../../src/channels/rate-limiter.ts';
+import type { SharedLimit } from '../../src/store/store.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRateLimiter, type RateLimitRule, type SharedLimit } from '../../src/channels/rate-limiter.ts';
+import { createRateLimiter, type RateLimitRule } from '../../src/channels/rate-limiter.ts';
+import type { SharedLimit } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 /** What a rule asks of the counters that all processes share. */

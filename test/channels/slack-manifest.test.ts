@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
 import { missedScopes, neededScopes } from '../../src/channels/slack/identify.ts';
-import { toStanding } from '../../src/channels/slack/to-event.ts';
+import { fromSlackStanding } from '../../src/channels/slack/to-event.ts';
 import { manifest, slackEvents } from '../servers/slack/manifest.ts';
 import { slackMethods } from '../servers/slack/method-table.ts';
 import { meaningOf } from '../support/slack-payloads.ts';
@@ -61,7 +61,7 @@ test('H4 the manifest subscribes to exactly the events that the code understands
   for (const event of Object.values(events)) {
     const said = { channel: 'C1', ts: '1700000000.000001', user: 'U1', text: 'hi', ...event };
     const payload = { type: 'event_callback', team_id: 'T1', event: said };
-    const meant = toStanding(payload, me) ?? toHomeVisit(payload, me) ?? meaningOf(payload, me, 0);
+    const meant = fromSlackStanding(payload, me) ?? toHomeVisit(payload, me) ?? meaningOf(payload, me, 0);
     assert.ok(!('ignored' in meant), JSON.stringify(event));
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallSlack } from '../../src/channels/slack/slack-error.ts';
 import { createNameLookup } from '../../src/channels/slack/look-up.ts';
-import { shownName } from '../../src/channels/slack/plain-text.ts';
+import { slackName } from '../../src/channels/slack/plain-text.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
@@ -133,8 +133,8 @@ test('H4 the display name comes before the real name and the handle; a name is o
   assert.equal(await name({ name: 'al', profile: { ...profile, display_name: ' ' } }), 'Anna Lee');
   assert.equal(await name({ name: 'al', real_name: 'A. Lee', profile: { display_name: null } }), 'A. Lee');
   assert.equal(await name({ name: 'al' }), 'al');
-  assert.equal(shownName('An\nna\u0007\u202e \u200b\u{e0041}'), 'An na');
-  assert.equal(shownName('👩\u200d🔧'), '👩\u200d🔧');
-  assert.equal(shownName('x'.repeat(81))?.length, 80);
-  assert.equal(shownName(undefined, null, '\u2060'), undefined);
+  assert.equal(slackName('An\nna\u0007\u202e \u200b\u{e0041}'), 'An na');
+  assert.equal(slackName('👩\u200d🔧'), '👩\u200d🔧');
+  assert.equal(slackName('x'.repeat(81))?.length, 80);
+  assert.equal(slackName(undefined, null, '\u2060'), undefined);
 });

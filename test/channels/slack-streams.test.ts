@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Status } from '../../src/core/channel.ts';
+import type { ChatStatus } from '../../src/core/channel.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
@@ -22,7 +22,7 @@ async function asked(t: TestContext, options: Options = {}) {
   const work = keptPlaceholder({ key, asked: question.ts });
   const room = slack.workspace.rooms.get(place.chat) ?? assert.fail();
   const own = () => room.messages.filter(({ user, deleted }) => !deleted && user !== anna.id);
-  const show = (status: Status | string | undefined) =>
+  const show = (status: ChatStatus | string | undefined) =>
     channel.status(place, typeof status === 'string' ? { kind: 'words', markdown: status } : status, work);
   const shown = (text: string) =>
     t.waitFor(

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { commands, groups } from '../../src/cli/commands.ts';
+import { commands, commandGroups } from '../../src/cli/commands.ts';
 import { childEnv } from '../support/child-env.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
@@ -12,7 +12,7 @@ test('L1 every command says what it, its arguments and its options are about', a
   const names = commands.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   const parents = names.flatMap((name) => (name.includes(' ') ? [name.split(' ')[0] ?? ''] : []));
-  assert.deepEqual([...new Set(parents)].sort(), Object.keys(groups).sort());
+  assert.deepEqual([...new Set(parents)].sort(), Object.keys(commandGroups).sort());
   for (const { name, about, args, options, examples, json } of commands) {
     const { code, stdout } = await run([...name.split(' '), '--help']);
     assert.equal(code, 0, name);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { sinceWhen } from '../../src/cli/audit.ts';
 import { duration } from '../../src/cli/status.ts';
-import type { Status } from '../../src/operator/status-of.ts';
+import type { BotStatus } from '../../src/operator/status-of.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { childEnv } from '../support/child-env.ts';
 import { cliPath } from '../support/cli-path.ts';
@@ -22,7 +22,7 @@ test('L12 status of a bot that runs, and of one that does not', async (t) => {
   ann.says('/whoami');
   await ann.dm.nextMessage();
   const running = await home.run(['status', '--json']);
-  const now = JSON.parse(running.stdout) as Status;
+  const now = JSON.parse(running.stdout) as BotStatus;
   assert.equal(running.code, 0);
   assert.equal(now.process?.readiness.ready, true);
   assert.equal(now.process.readiness.channels['telegram']?.state, 'started');
@@ -64,7 +64,7 @@ test('L12 U9 tasks are listed for every chat, with who waits for what', async (t
   await store.close();
   const { stdout } = await home.run(['tasks']);
   assert.match(stdout, /^abcdef {2}dice {2}for telegram:42 in telegram:-100 {2}waits since .* UTC\n$/);
-  const status = JSON.parse((await home.run(['status', '--json'])).stdout) as Status;
+  const status = JSON.parse((await home.run(['status', '--json'])).stdout) as BotStatus;
   assert.equal(status.tasks.length, 1);
 });
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { showProgress, type Work } from '../../src/conversations/progress.ts';
+import { showProgress, type ProgressWork } from '../../src/conversations/progress.ts';
 import type { Channel, Placeholder } from '../../src/core/channel.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const here = { channel: 'telegram', chat: '42' };
-const work: Work = {
+const work: ProgressWork = {
   conversation: here,
   part: 'm1#0',
   resumed: false,
@@ -47,7 +47,7 @@ async function setUp(findable: Readonly<Record<string, string>> = {}) {
     clock,
     log: quietLog(),
   };
-  const begin = (of: Work) => showProgress(of, deps);
+  const begin = (of: ProgressWork) => showProgress(of, deps);
   return { seen, looked, clock, begin, store };
 }
 

@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Feature } from '../../src/core/feature.ts';
 import { createMemory } from '../../src/features/memory/feature.ts';
-import { createRoutines } from '../../src/features/routines/feature.ts';
+import { createRoutinesFeature } from '../../src/features/routines/feature.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -85,7 +85,7 @@ function grantBy(settings: Config, log = quietLog()) {
   const web: Feature = { name: 'web', turn: async () => ({ tools: [webFetchTool(), search] }) };
   const createContext = createTurnContexts({
     ...app,
-    features: [createMemory(app), createRoutines(app), web],
+    features: [createMemory(app), createRoutinesFeature(app), web],
     stillAdmitted: async () => ({ allowed: true }),
     judgeCalls: () => async () => ({ allowed: true }),
     asItStands: async (skill) => skill,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { schema } from '../../src/store/sqlite/schema.ts';
+import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
+import { sqliteSchema } from '../../src/store/sqlite/schema.ts';
 import { openConnection } from '../../src/store/sqlite/open-connection.ts';
 import { summaryText } from '../support/crash/crash-model.ts';
 import { openCrashStage } from '../support/crash/crash-stage.ts';
@@ -32,7 +32,7 @@ test('Q7 Q10 killed in a step of a migration, the store of an older version is b
   const file = stage.storeUrl.replace('sqlite:', '');
   await mkdir(path.dirname(file), { recursive: true });
   const old = openConnection(file);
-  migrate(old, schema, file);
+  migrateSqlite(old, sqliteSchema, file);
   const conversation = { channel: 'telegram', chat };
   const sender = { id: `telegram:${chat}`, name: 'Ann', kind: 'person' } as const;
   const message = makeMessage({ id: `telegram:${chat}:1`, conversation, sender, text: 'say n1' });
@@ -47,7 +47,7 @@ test('Q7 Q10 killed in a step of a migration, the store of an older version is b
   const cli = copyPatched(t, [nextStep]);
   for (const when of ['before', 'after', 'committed'] as const) {
     if (when === 'before' && !thorough) continue;
-    const at = `PRAGMA user_version = ${schema.length + 1};`;
+    const at = `PRAGMA user_version = ${sqliteSchema.length + 1};`;
     await hasKilledItself(stage.start({ preload: killingAt({ at, when }), cli }), `${at} ${when}`);
   }
   const last = stage.start({ cli });

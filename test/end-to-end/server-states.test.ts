@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import type { Status } from '../../src/operator/status-of.ts';
+import type { BotStatus } from '../../src/operator/status-of.ts';
 import { listedTool, makeToolFile } from '../servers/mcp/tool-files.ts';
 import { freePort } from '../support/free-port.ts';
 import { openCliHome } from '../support/run-cli.ts';
@@ -72,8 +72,8 @@ test('X7 L2 L4 L12 status, mcp list, doctor and /readyz say of each server how i
     'notes  no bot runs, and it was never connected\ntracker  no bot runs, and it was never connected\n',
   );
   const bot = await openRunningBot(t, home, `${toml}[server]\nlisten = "127.0.0.1:${port}"\n`);
-  const states = async (): Promise<Status['servers']> =>
-    (JSON.parse((await home.run(['status', '--json'])).stdout) as Status).servers;
+  const states = async (): Promise<BotStatus['servers']> =>
+    (JSON.parse((await home.run(['status', '--json'])).stdout) as BotStatus).servers;
   while ((await states()).some(({ is }) => is === 'connecting'));
   const screen = (await home.run(['status'])).stdout;
   assert.match(screen, /^mcp notes +connected since \d+ s, 1 tool$/m);

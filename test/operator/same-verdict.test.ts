@@ -5,7 +5,7 @@ import { ruleName } from '../../src/access/ruling.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import { openGates } from '../../src/operator/access/open-gates.ts';
 import { toWriter } from '../../src/operator/access/question.ts';
-import type { View } from '../../src/operator/terminals/terminals.ts';
+import type { TerminalView } from '../../src/operator/terminals/terminals.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { openCliHome } from '../support/run-cli.ts';
@@ -31,7 +31,7 @@ async function heard(t: TestContext, toml: string) {
   const set = await startWholeBot(t, { toml, channels: [] });
   const ask = async (user: string, as: (typeof places)[number]): Promise<string | undefined> => {
     const shown: string[] = [];
-    const view: View = {
+    const view: TerminalView = {
       send: async (_, { markdown }) => ({ id: String(shown.push(markdown)) }),
       edit: async () => undefined,
       remove: async () => undefined,

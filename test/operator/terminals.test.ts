@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTerminals, type View } from '../../src/operator/terminals/terminals.ts';
+import { createTerminals, type TerminalView } from '../../src/operator/terminals/terminals.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -9,7 +9,7 @@ import { makeMessage } from '../support/make-message.ts';
 const owner = { user: 'owner', as: 'private', patient: true } as const;
 const place = { channel: 'terminal', chat: 'owner' };
 
-function makeView(): View & Readonly<{ shown: string[] }> {
+function makeView(): TerminalView & Readonly<{ shown: string[] }> {
   const shown: string[] = [];
   const show = (what: string): number => shown.push(what);
   return {

@@ -5,7 +5,7 @@ import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
 import { plainText } from '../../src/lib/markdown/render-text.ts';
 import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { hasVisible } from '../../src/lib/text/text.ts';
-import { visibleText, type Block, type MarkdownDocument } from '../../src/lib/markdown/document.ts';
+import { visibleText, type MarkdownBlock, type MarkdownDocument } from '../../src/lib/markdown/document.ts';
 import { writeMarkdown } from '../../src/lib/markdown/write-markdown.ts';
 import { markdownSource, numRuns, withoutSpace } from './markdown-source.ts';
 
@@ -69,7 +69,7 @@ function shown(document: MarkdownDocument): string {
   return withoutSpace(visibleText(document));
 }
 
-function hasTable(blocks: readonly Block[]): boolean {
+function hasTable(blocks: readonly MarkdownBlock[]): boolean {
   return blocks.some((block) => {
     if (block.type === 'list') return block.children.some((item) => hasTable(item.children));
     return block.type === 'table' || (block.type === 'blockquote' && hasTable(block.children));

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { isHidden, placeEntries } from '../../src/sandbox/own-entries.ts';
+import { isHiddenEntry, placeEntries } from '../../src/sandbox/own-entries.ts';
 
 async function open(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'skillet-own-'));
@@ -51,13 +51,13 @@ test('R5 T9 a folder with a link in it, with many files or with many bytes is mo
 
 test('R5 a path of the skill is hidden by a file or link of the run on its way, not by a folder', async (t) => {
   const { scratch } = await open(t);
-  assert.equal(isHidden(scratch, 'scripts/make.sh'), false);
+  assert.equal(isHiddenEntry(scratch, 'scripts/make.sh'), false);
   await mkdir(path.join(scratch, 'scripts'));
-  assert.equal(isHidden(scratch, 'scripts/make.sh'), false);
+  assert.equal(isHiddenEntry(scratch, 'scripts/make.sh'), false);
   await writeFile(path.join(scratch, 'scripts/make.sh'), 'echo x > y\n');
-  assert.equal(isHidden(scratch, 'scripts/make.sh'), true);
+  assert.equal(isHiddenEntry(scratch, 'scripts/make.sh'), true);
   await symlink('/etc', path.join(scratch, 'other'));
-  assert.equal(isHidden(scratch, 'other/make.sh'), true);
+  assert.equal(isHiddenEntry(scratch, 'other/make.sh'), true);
   await mkdir(path.join(scratch, 'third/make.sh'), { recursive: true });
-  assert.equal(isHidden(scratch, 'third/make.sh'), true);
+  assert.equal(isHiddenEntry(scratch, 'third/make.sh'), true);
 });

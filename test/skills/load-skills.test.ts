@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Origin, Skill } from '../../src/core/skill.ts';
+import type { SkillOrigin, Skill } from '../../src/core/skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { createRegistry, type Registry } from '../../src/skills/registry.ts';
 import { validateTree } from '../../src/skills/parse/validate-skill.ts';
@@ -9,9 +9,9 @@ import { makeRoot, skillText } from './make-root.ts';
 import { makeSkill, openAccess } from '../support/make-skill.ts';
 
 /** Loads one skill called `tool` from each origin, with these further lines of front matter. */
-async function layered(t: TestContext, layers: Partial<Record<Origin, string>>): Promise<Registry> {
+async function layered(t: TestContext, layers: Partial<Record<SkillOrigin, string>>): Promise<Registry> {
   const root = makeRoot(t);
-  const roots = (Object.entries(layers) as [Origin, string][]).map(([origin, front]) => {
+  const roots = (Object.entries(layers) as [SkillOrigin, string][]).map(([origin, front]) => {
     const path = makeRoot(t, {
       'tool/SKILL.md': skillText(`name: tool\ndescription: from ${origin}\n${front}`),
     });
@@ -20,7 +20,7 @@ async function layered(t: TestContext, layers: Partial<Record<Origin, string>>):
   return loadSkills([...roots, { origin: 'bundled', path: join(root, 'absent') }]);
 }
 
-async function tool(t: TestContext, layers: Partial<Record<Origin, string>>): Promise<Skill> {
+async function tool(t: TestContext, layers: Partial<Record<SkillOrigin, string>>): Promise<Skill> {
   const skill = (await layered(t, layers)).get('tool');
   assert.ok(skill);
   return skill;
@@ -74,7 +74,7 @@ test('D3 a workspace copy that drops sensitive stays sensitive, and the reason i
 });
 
 test('D3 chat types of all definitions are intersected, each evaluated by itself', async (t) => {
-  const types = async (layers: Partial<Record<Origin, string>>): Promise<string> =>
+  const types = async (layers: Partial<Record<SkillOrigin, string>>): Promise<string> =>
     (await tool(t, layers)).access.chatTypes.join();
   assert.equal(await types({ workspace: '' }), 'private,group,channel');
   assert.equal(await types({ workspace: 'sensitive: true' }), 'private');

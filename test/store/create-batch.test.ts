@@ -1,24 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBatch } from '../../src/store/sqlite/create-batch.ts';
-import { openConnection, type Connection, type Survives } from '../../src/store/sqlite/open-connection.ts';
+import { createSqliteBatch } from '../../src/store/sqlite/create-batch.ts';
+import {
+  openConnection,
+  type SqliteConnection,
+  type SqliteSurvives,
+} from '../../src/store/sqlite/open-connection.ts';
 
 function setUp() {
   const connection = openConnection(':memory:');
   connection.exec('CREATE TABLE a (x INTEGER PRIMARY KEY) STRICT');
   const insert = connection.prepare('INSERT INTO a (x) VALUES (?)');
   const all = connection.prepare<{ x: number }>('SELECT x FROM a ORDER BY x');
-  const commits: Survives[] = [];
-  const watched: Connection = {
+  const commits: SqliteSurvives[] = [];
+  const watched: SqliteConnection = {
     ...connection,
     write: (survives, work) => {
       commits.push(survives);
       return connection.write(survives, work);
     },
   };
-  const batch = createBatch(watched);
+  const batch = createSqliteBatch(watched);
   return {
-    add: (x: number, survives: Survives = 'power') => batch.write(survives, () => insert.run(x)),
+    add: (x: number, survives: SqliteSurvives = 'power') => batch.write(survives, () => insert.run(x)),
     flush: () => batch.flush(),
     all: () => all.all().map(({ x }) => x),
     commits,

@@ -7,8 +7,8 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { schema } from '../../src/store/sqlite/schema.ts';
+import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
+import { sqliteSchema } from '../../src/store/sqlite/schema.ts';
 import { openConnection } from '../../src/store/sqlite/open-connection.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -137,7 +137,7 @@ test('Q11 a damaged overheard message or keyed value is left out and reported', 
 
 test('Q11 a full disk refuses what comes, keeps what was accepted, and goes on when there is room', async () => {
   const connection = openConnection(':memory:');
-  migrate(connection, schema, ':memory:');
+  migrateSqlite(connection, sqliteSchema, ':memory:');
   const store = createEmbeddedStore(connection, {
     clock: systemClock,
     log: quietLog(),

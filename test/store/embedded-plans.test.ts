@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { schema } from '../../src/store/sqlite/schema.ts';
-import { openConnection, type Connection, type Statement } from '../../src/store/sqlite/open-connection.ts';
+import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
+import { sqliteSchema } from '../../src/store/sqlite/schema.ts';
+import {
+  openConnection,
+  type SqliteConnection,
+  type PreparedStatement,
+} from '../../src/store/sqlite/open-connection.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
@@ -21,9 +25,9 @@ const ofUnfinished = [
 
 test('B2 no statement of the embedded store goes through rows that are finished or of other conversations', () => {
   const connection = openConnection(':memory:');
-  migrate(connection, schema, ':memory:');
+  migrateSqlite(connection, sqliteSchema, ':memory:');
   const statements: string[] = [];
-  const watched: Connection = {
+  const watched: SqliteConnection = {
     ...connection,
     prepare(sql) {
       statements.push(sql);
@@ -50,11 +54,11 @@ test('B2 no statement of the embedded store goes through rows that are finished 
 
 test('B1 a message, and its end, have only the queues of conversations looked through', async (t) => {
   const connection = openConnection(':memory:');
-  migrate(connection, schema, ':memory:');
+  migrateSqlite(connection, sqliteSchema, ':memory:');
   const looks: string[] = [];
-  const watched: Connection = {
+  const watched: SqliteConnection = {
     ...connection,
-    prepare<Row>(sql: string): Statement<Row> {
+    prepare<Row>(sql: string): PreparedStatement<Row> {
       const statement = connection.prepare<Row>(sql);
       if (!sql.startsWith('SELECT queue FROM inbox')) return statement;
       const kind = sql.includes(`instr(queue, '~') > 0`) ? 'beside' : 'own';

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Said } from '../../src/core/memory.ts';
+import type { SearchableText } from '../../src/core/memory.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openConnection } from '../../src/store/sqlite/open-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const holder = 'chat telegram:-100';
-const line = (n: number, asker: string): Said => ({
+const line = (n: number, asker: string): SearchableText => ({
   holder,
   transcript: 'telegram:-100',
   conversation: { channel: 'telegram', chat: '-100' },

@@ -7,22 +7,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { schema } from '../../src/store/sqlite/schema.ts';
-import { openConnection, type Connection } from '../../src/store/sqlite/open-connection.ts';
+import { migrateSqlite } from '../../src/store/sqlite/migrate.ts';
+import { sqliteSchema } from '../../src/store/sqlite/schema.ts';
+import { openConnection, type SqliteConnection } from '../../src/store/sqlite/open-connection.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 /** SQLite's number for how it syncs: 1 is normal, 2 is full. */
-function syncOf(connection: Connection): number | undefined {
+function syncOf(connection: SqliteConnection): number | undefined {
   return connection.prepare<{ synchronous: number }>('PRAGMA synchronous').get()?.synchronous;
 }
 
 test('Q8 accepting a message is committed with full sync, every other write with normal', async () => {
   const connection = openConnection(':memory:');
-  migrate(connection, schema, ':memory:');
+  migrateSqlite(connection, sqliteSchema, ':memory:');
   const syncs: (number | undefined)[] = [];
-  const watched: Connection = {
+  const watched: SqliteConnection = {
     ...connection,
     write: (survives, work) =>
       connection.write(survives, () => {
@@ -52,7 +52,7 @@ test('Q8 accepting a message is committed with full sync, every other write with
 
 test('Q7 a step that was handed in is stored though the store is closed at once', async () => {
   const connection = openConnection(':memory:');
-  migrate(connection, schema, ':memory:');
+  migrateSqlite(connection, sqliteSchema, ':memory:');
   const quiet = { clock: systemClock, log: quietLog(), release: () => undefined };
   const store = createEmbeddedStore(connection, quiet);
   const step = store.commit({ done: 'a' });
@@ -83,7 +83,7 @@ test('Q8 the journal gives its space back once a long reader is gone', async (t)
   const file = path.join(folder, 'a.db');
   const connection = openConnection(file);
   t.after(connection.close);
-  migrate(connection, schema, file);
+  migrateSqlite(connection, sqliteSchema, file);
   connection.exec('CREATE TABLE big (seq INTEGER PRIMARY KEY, bytes BLOB)');
   const add = connection.prepare('INSERT INTO big (bytes) VALUES (randomblob(1000000))');
   {

@@ -6,7 +6,7 @@ import type { Entry } from '../../src/core/entry.ts';
 import { createInboxWorker, hasProgressed } from '../../src/conversations/inbox-worker.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openDatabase } from '../../src/store/postgres/open-database.ts';
-import { migrate, removals, schema } from '../../src/store/postgres/schema.ts';
+import { migratePostgres, removals, postgresSchema } from '../../src/store/postgres/schema.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { NewerRow } from '../../src/store/newer-row.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -26,7 +26,7 @@ const run: PostgresServer['run'] = (...given) => here().run(...given);
 const recorded: readonly string[] = ['dca888375a068f97'];
 
 test('Q15 Q10 steps of the PostgreSQL schema never change', () => {
-  const now = schema.map((step) => createHash('sha256').update(step).digest('hex').slice(0, 16));
+  const now = postgresSchema.map((step) => createHash('sha256').update(step).digest('hex').slice(0, 16));
   assert.deepEqual(now, recorded, 'edit no step: add one, and record it here');
 });
 
@@ -48,7 +48,7 @@ function removes(step: string): string | undefined {
 }
 
 test('Q15 each new step of the PostgreSQL schema only adds, or is listed as a removal', () => {
-  for (const [n, step] of schema.entries()) {
+  for (const [n, step] of postgresSchema.entries()) {
     if (n === 0 || removals[n + 1] !== undefined) continue;
     assert.equal(removes(step), undefined, `step ${n + 1}`);
   }
@@ -78,14 +78,18 @@ async function open(t: TestContext, url: string): Promise<Store> {
 async function addStep(url: string, step: string, removing: Readonly<Record<number, number>> = {}) {
   const next = openDatabase(url, quietLog());
   try {
-    await migrate(next, { steps: [...schema, step], removals: removing }, async () => undefined);
+    await migratePostgres(
+      next,
+      { steps: [...postgresSchema, step], removals: removing },
+      async () => undefined,
+    );
   } finally {
     await next.close();
   }
 }
 
 const added = "ALTER TABLE skillet.inbox ADD COLUMN colour text NOT NULL DEFAULT 'red'";
-const next = schema.length + 1;
+const next = postgresSchema.length + 1;
 
 test('Q15 a process continues and starts on a schema to which a newer version added', { skip }, async (t) => {
   const url = await database();
@@ -122,7 +126,7 @@ test('Q15 a killed process stands in the way of a removal for a minute', { skip 
   const dead = (seconds: number) =>
     run(
       url,
-      `INSERT INTO skillet.running VALUES (1, '0.0.1', ${schema.length}, 'there', 7, now() - interval '${seconds} seconds')
+      `INSERT INTO skillet.running VALUES (1, '0.0.1', ${postgresSchema.length}, 'there', 7, now() - interval '${seconds} seconds')
        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
     );
   await dead(50);

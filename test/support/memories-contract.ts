@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { conversationKey } from '../../src/core/conversation.ts';
-import type { Memory, Said } from '../../src/core/memory.ts';
+import type { Memory, SearchableText } from '../../src/core/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { StoreTest } from './store-contract.ts';
 
@@ -27,7 +27,7 @@ function memory(id: string, change: Partial<Memory> = {}): Memory {
   };
 }
 
-function line(text: string, change: Partial<Said> = {}): Said {
+function line(text: string, change: Partial<SearchableText> = {}): SearchableText {
   return {
     holder: 'chat telegram:-100',
     transcript: conversationKey(group),
@@ -46,7 +46,12 @@ async function idsOf(store: Store, ...holders: Parameters<Store['memories']['of'
   return (await store.memories.of(holders, 10)).map(({ id }) => id);
 }
 
-async function found(store: Store, text: string, holder: Said['holder'] = 'chat telegram:-100', limit = 10) {
+async function found(
+  store: Store,
+  text: string,
+  holder: SearchableText['holder'] = 'chat telegram:-100',
+  limit = 10,
+) {
   return (await store.memories.search(holder, text, limit)).map((one) => one.text);
 }
 

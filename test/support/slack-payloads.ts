@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { App, type ReceiverEvent } from '@slack/bolt';
 import type { Intake } from '../../src/channels/slack/create-intake.ts';
-import { listen } from '../../src/channels/slack/listen.ts';
+import { listenToSlack } from '../../src/channels/slack/listen.ts';
 import { toSlackLogger } from '../../src/channels/slack/slack-log.ts';
 import type { SlackIdentity } from '../../src/channels/slack/slack-options.ts';
 import { storeFirst } from '../../src/channels/slack/store-first.ts';
 import {
-  toPress,
-  toSaid,
+  fromSlackPress,
+  fromSlackSaid,
   toSlash,
   type Converted,
   type Followed,
@@ -29,7 +29,7 @@ export function byBolt(intake: Intake): (payload: object) => Promise<unknown> {
   const authorize = async () => ({ botToken: 'xoxb-1', botId: 'BBOT', botUserId: 'UBOT', teamId: 'T1' });
   const log = quietLog();
   const options = { authorize, receiver, logger: toSlackLogger(log), ignoreSelf: false };
-  listen(new App({ ...options, convoStore: false }), intake, log);
+  listenToSlack(new App({ ...options, convoStore: false }), intake, log);
   return async (payload) => {
     const acknowledged: unknown[] = [];
     const ack: ReceiverEvent['ack'] = async (answer) => void acknowledged.push(answer);
@@ -70,11 +70,15 @@ export function meaningOf(payload: unknown, me: SlackIdentity, now = 1, names?: 
     return { event: { type: 'message', message: slash.message }, slash: true, people: slash.people };
   const { type } = (payload ?? {}) as { type?: unknown };
   if (type === 'block_actions') {
-    const pressed = toPress(payload, me, names);
+    const pressed = fromSlackPress(payload, me, names);
     return 'people' in pressed
       ? { event: { type: 'press', press: pressed.press }, people: pressed.people }
       : pressed;
   }
-  const said: Converted<Readonly<{ event: Followed; followable: boolean }>> = toSaid(payload, me, names);
+  const said: Converted<Readonly<{ event: Followed; followable: boolean }>> = fromSlackSaid(
+    payload,
+    me,
+    names,
+  );
   return said;
 }

@@ -3,9 +3,14 @@ import type { Update } from 'grammy/types';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { createTelegramBot } from '../../src/channels/telegram/telegram-api.ts';
-import { listen } from '../../src/channels/telegram/listen.ts';
+import { listenToTelegram } from '../../src/channels/telegram/listen.ts';
 import type { Me } from '../../src/channels/telegram/message-parts.ts';
-import { toEdited, toPress, toSaid, toStanding } from '../../src/channels/telegram/to-event.ts';
+import {
+  toEdited,
+  fromTelegramPress,
+  fromTelegramSaid,
+  fromTelegramStanding,
+} from '../../src/channels/telegram/to-event.ts';
 import { quietLog } from './quiet-log.ts';
 import { detectEntities } from '../servers/telegram/detect-entities.ts';
 
@@ -26,11 +31,11 @@ export function inGroup(text: string, more: object = {}): Update {
 }
 
 /** A bot that hears updates by `bot.handleUpdate`, and asks Telegram nothing. */
-export function hearingBot(options: Omit<Parameters<typeof listen>[1], 'commands' | 'log'>) {
+export function hearingBot(options: Omit<Parameters<typeof listenToTelegram>[1], 'commands' | 'log'>) {
   const bot = createTelegramBot({ token: '99:token', apiRoot: 'http://127.0.0.1:1' });
   bot.botInfo = { ...bare, ...me };
   const log = quietLog();
-  const { foresee } = listen(bot, { ...options, commands: () => undefined, log });
+  const { foresee } = listenToTelegram(bot, { ...options, commands: () => undefined, log });
   return { log, foresee, take: (update: Update) => bot.handleUpdate(update) };
 }
 
@@ -49,13 +54,15 @@ const bare = {
 } as const;
 
 /** What an update of any kind means. */
-export function toEvent(update: Update, self: Me): ReturnType<typeof toSaid> {
+export function toEvent(update: Update, self: Me): ReturnType<typeof fromTelegramSaid> {
   const said = update.message ?? update.channel_post;
   const edited = update.edited_message ?? update.edited_channel_post;
-  if (said !== undefined) return toSaid(said, self);
+  if (said !== undefined) return fromTelegramSaid(said, self);
   if (edited !== undefined) return toEdited(edited, self);
-  if (update.callback_query !== undefined) return toPress(update.callback_query);
-  return update.my_chat_member === undefined ? { ignored: 'unused' } : toStanding(update.my_chat_member);
+  if (update.callback_query !== undefined) return fromTelegramPress(update.callback_query);
+  return update.my_chat_member === undefined
+    ? { ignored: 'unused' }
+    : fromTelegramStanding(update.my_chat_member);
 }
 
 export function eventOf(update: Update, self: Me = me): ChannelEvent {

@@ -6,7 +6,7 @@ import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts'
 import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
 import { stopReasonOf } from '../fit-history.ts';
 import { estimateTokens } from '../plan-compaction.ts';
-import { readAnswer, type AnswerLimits, type ReadAnswer } from './read-answer.ts';
+import { readModelAnswer, type AnswerLimits, type ReadAnswer } from './read-answer.ts';
 import { once } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -85,7 +85,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
         const asked = clock.now();
         let firstChunkMs: number | undefined;
         const response = await client.messages.create({ ...body, stream: true }, { signal }).asResponse();
-        const answer = await readAnswer(response, limits(), {
+        const answer = await readModelAnswer(response, limits(), {
           sdk,
           clock,
           signal,

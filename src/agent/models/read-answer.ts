@@ -27,7 +27,7 @@ const mostQuoted = 300;
  * arrived completely is an answer, even if its end is missing. Longer answers are cut. Throws NoMessagesApi, or an
  * error of the SDK.
  */
-export async function readAnswer(
+export async function readModelAnswer(
   response: Response,
   limits: AnswerLimits,
   {

@@ -1,12 +1,12 @@
 import type { Button } from '../../core/channel.ts';
 
-export type Block = Readonly<Record<string, unknown>>;
+export type SlackBlock = Readonly<Record<string, unknown>>;
 
 /** More buttons become a menu, because a longer row is hard to read on a phone. */
 const rowLength = 5;
 
 /** Writes buttons as blocks. Links stay buttons, because a menu can't open them. */
-export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
+export function toButtonBlocks(buttons: readonly Button[]): readonly SlackBlock[] {
   if (buttons.length === 0) return [];
   if (buttons.length <= rowLength) return [row(buttons)];
   const links = buttons.filter((button) => 'url' in button);
@@ -28,21 +28,21 @@ export function actionOf(
 
 const ours = 'skillet:';
 
-function row(buttons: readonly Button[]): Block {
+function row(buttons: readonly Button[]): SlackBlock {
   return { type: 'actions', elements: buttons.map(toElement) };
 }
 
 /**
  * Writes a button. Its id has to be unique within a block, so it contains the position; the value contains the action.
  */
-function toElement(button: Button, index: number): Block {
+function toElement(button: Button, index: number): SlackBlock {
   const text = plain(button.label);
   return 'url' in button
     ? { type: 'button', text, url: button.url, action_id: `${ours}link:${index}` }
     : { type: 'button', text, value: button.action, action_id: `${ours}press:${index}` };
 }
 
-function menu(choices: readonly Extract<Button, { action: string }>[], index: number): Block {
+function menu(choices: readonly Extract<Button, { action: string }>[], index: number): SlackBlock {
   return {
     type: 'actions',
     elements: [
@@ -56,7 +56,7 @@ function menu(choices: readonly Extract<Button, { action: string }>[], index: nu
   };
 }
 
-function plain(label: string): Block {
+function plain(label: string): SlackBlock {
   return { type: 'plain_text', text: cut(label, 75) || '-' };
 }
 

@@ -5,16 +5,16 @@ import { createAgentView } from './create-agent-view.ts';
 import { createChatLookup, createNameLookup, membersOf, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
-import { createSender, type Sender } from './create-sender.ts';
+import { createSender, type SlackSender } from './create-sender.ts';
 import { createShowHome } from './create-show-home.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStreams } from './create-stream.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { escapeText } from './plain-text.ts';
-import { createFetchFile } from './files.ts';
+import { createSlackFetchFile } from './files.ts';
 import { toFormView } from './form-view.ts';
 import { identify, missedScopes, neededScopes } from './identify.ts';
-import { listen } from './listen.ts';
+import { listenToSlack } from './listen.ts';
 import { loadBolt } from './load-bolt.ts';
 import { openThread } from './open-thread.ts';
 import { readEarlier } from './read-earlier.ts';
@@ -36,7 +36,7 @@ import type { Log } from '../../lib/log.ts';
 /** A connection that can send at once, and receives events once it is opened. */
 export type SlackConnection = Readonly<{
   me: SlackIdentity;
-  sender: Sender;
+  sender: SlackSender;
   status: StatusBoard;
   chats: ChatLookup;
   fetchFile: Channel['fetchFile'];
@@ -70,7 +70,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     ignoreSelf: false,
     convoStore: false,
   });
-  listen(bot, createIntake(intakeOptions(api, options)), log);
+  listenToSlack(bot, createIntake(intakeOptions(api, options)), log);
   const sender = createSender(api, paces, log);
   const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
   const mark = reaction === undefined;
@@ -80,8 +80,8 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     chats,
     status,
     sender,
-    fetchFile: createFetchFile(call, app),
-    fetchSmaller: createFetchFile(call, app, true),
+    fetchFile: createSlackFetchFile(call, app),
+    fetchSmaller: createSlackFetchFile(call, app, true),
     membersOf: (group) => membersOf(call, group),
     readEarlier: (message, bounds) => readEarlier(api, message, bounds),
     async open() {

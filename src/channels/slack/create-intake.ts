@@ -17,19 +17,19 @@ import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message, Sender } from '../../core/message.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
-import type { Call } from './open-thread.ts';
+import type { ThreadOpening } from './open-thread.ts';
 import { userOf, type SlackDeps, type SlackIdentity, type SlackSettings } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';
 import {
-  toPress,
-  toSaid,
+  fromSlackPress,
+  fromSlackSaid,
   toSlash,
-  toStanding,
+  fromSlackStanding,
   type Convert,
   type Followed,
-  type Named,
+  type WithPeople,
   type Slash,
 } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
@@ -69,7 +69,7 @@ type IntakeOptions = Readonly<{
 }>;
 
 type IntakeActions = Readonly<{
-  openThread(call: Call, shown: ShownCall): Promise<Conversation>;
+  openThread(call: ThreadOpening, shown: ShownCall): Promise<Conversation>;
   react?(message: Message): void;
   tell(press: Press, words: string): Promise<void>;
   openForm(form: Form, trigger: string): Promise<void>;
@@ -154,7 +154,7 @@ export function createIntake(options: IntakeOptions): Intake {
 
   /** Handles a slash command with a thread for its answer. Slack does not send such a call again. */
   const withThread = async (
-    call: Call,
+    call: ThreadOpening,
     handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
   ): Promise<Reply | undefined> => {
     const failed: { with?: SendError } = {};
@@ -218,7 +218,7 @@ export function createIntake(options: IntakeOptions): Intake {
     });
   };
 
-  const read = <What>(payload: unknown, convert: Convert<What>): Named<What> | undefined => {
+  const read = <What>(payload: unknown, convert: Convert<What>): WithPeople<What> | undefined => {
     const heard = convert(payload, me);
     if ('people' in heard) return heard;
     log.debug({ reason: heard.ignored }, 'Slack payload ignored');
@@ -227,9 +227,9 @@ export function createIntake(options: IntakeOptions): Intake {
 
   const withNames = async <What>(
     payload: unknown,
-    bare: Named<What>,
+    bare: WithPeople<What>,
     convert: Convert<What>,
-  ): Promise<Named<What>> => {
+  ): Promise<WithPeople<What>> => {
     const found = await names.of(bare.people);
     const named = found.size === 0 ? bare : convert(payload, me, found);
     return 'people' in named ? named : bare;
@@ -238,20 +238,20 @@ export function createIntake(options: IntakeOptions): Intake {
   return {
     async said(payload) {
       if (missesMessages(payload)) await onEvent(missedMessages);
-      const bare = read(payload, toSaid);
+      const bare = read(payload, fromSlackSaid);
       if (bare === undefined) return;
       // Asked before the event's turn, so that waiting events are looked up together.
-      const named = withNames(payload, bare, toSaid);
+      const named = withNames(payload, bare, fromSlackSaid);
       await inOrder(conversationKey(bare.event.message.conversation), async () => {
         const { event, followable } = await named;
         await takeMessage(event, followable);
       });
     },
     async joinedOrLeft(payload) {
-      const standing = toStanding(payload, me);
+      const standing = fromSlackStanding(payload, me);
       if (standing === undefined) return;
       const known = await names.of(standing.people);
-      await onEvent(toStanding(payload, me, known)?.event ?? standing.event);
+      await onEvent(fromSlackStanding(payload, me, known)?.event ?? standing.event);
     },
     async visited(payload) {
       const visited = toHomeVisit(payload, me);
@@ -260,10 +260,10 @@ export function createIntake(options: IntakeOptions): Intake {
     async pressed(payload) {
       const visited = toHomeVisit(payload, me);
       if (visited !== undefined) return isNew(visited.visit.id, () => takeVisit(payload, visited));
-      const bare = read(payload, toPress);
+      const bare = read(payload, fromSlackPress);
       await (bare &&
         isNew(bare.press.id, async () => {
-          const { press, trigger } = await withNames(payload, bare, toPress);
+          const { press, trigger } = await withNames(payload, bare, fromSlackPress);
           await takePress(press, trigger);
         }));
     },

@@ -4,8 +4,8 @@ import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { toButtonBlocks, type Block } from './buttons.ts';
-import { textOf, formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
+import { toButtonBlocks, type SlackBlock } from './buttons.ts';
+import { textField, formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toPlainMessage, toSlackMessage, type SlackMessage } from './from-markdown.ts';
@@ -14,7 +14,7 @@ import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
 
 export const updateRateLimit = 'chat.update';
 
-export type Sender = Readonly<{
+export type SlackSender = Readonly<{
   /** Sends a part, and calls `begin` after waiting for the rate limit. Throws SendError. */
   send(
     conversation: Conversation,
@@ -29,14 +29,14 @@ export type Sender = Readonly<{
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
 }>;
 
-type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
+type Body = Readonly<{ text: string; blocks?: readonly SlackBlock[] }>;
 
 /** Makes the sender. `posts` is limited by channel, `edits` by workspace (H8). */
 export function createSender(
   { call, me }: Pick<SlackApi, 'call' | 'me'>,
   { posts, edits }: Pick<SlackPaces, 'posts' | 'edits'>,
   log: Log,
-): Sender {
+): SlackSender {
   const write = createMarkdownTask(new URL('./message-worker', import.meta.url), {
     read: ({ markdown }: Readonly<{ markdown: string }>) => toSlackMessage(markdown),
     plain: toPlainMessage,
@@ -76,7 +76,7 @@ export function createSender(
           : call('chat.postEphemeral', { ...place, user: userOf(onlyTo), ...body });
       try {
         const answer = await withFallback(post, toBody(part, message), () => toPlainBody(part, message));
-        return { id: textOf(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
+        return { id: textField(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
       } catch (error) {
         throw paused(posts, chat, toSendError(error, 'a message'));
       }

@@ -1,7 +1,7 @@
 import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { splitForSlack } from './from-markdown.ts';
-import { captionFits, largestFile } from './files.ts';
+import { slackCaptionFits, largestSlackFile } from './files.ts';
 import type { SlackApp, SlackDeps, SlackIdentity, SlackPaces, SlackSettings } from './slack-options.ts';
 import type { Channel } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
@@ -35,7 +35,7 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
       await state.connection?.stop();
     },
     split: (markdown) => split({ markdown }),
-    files: { largest: largestFile, fitsCaption: captionFits, album: () => 'files' },
+    files: { largest: largestSlackFile, fitsCaption: slackCaptionFits, album: () => 'files' },
     tableRows: 60,
     send: async (...given) => (await connected).sender.send(...given),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),
@@ -54,7 +54,7 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
       const { absent: _, ...facts } = await (await connected).chats.lookUpNamed(chat);
       return facts;
     },
-    command: (conversation, name, args) => writeCommand(state.connection?.me, conversation, name, args),
+    command: (conversation, name, args) => writeSlackCommand(state.connection?.me, conversation, name, args),
     messageLink({ chat, thread }, id) {
       const url = state.connection?.me.url;
       if (url === undefined || !/^\d+\.\d+$/.test(id)) return undefined;
@@ -96,7 +96,7 @@ function checkApp({ mode, appToken, signingSecret, listen }: SlackApp): void {
 }
 
 /** Writes a command. In a thread it is a mention, because slash commands do not work there. */
-export function writeCommand(
+export function writeSlackCommand(
   me: Pick<SlackIdentity, 'command' | 'name'> = { command: '/skill' },
   { thread }: Pick<Conversation, 'thread'>,
   name: string,

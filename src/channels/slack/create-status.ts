@@ -1,14 +1,14 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish, type Written } from '../placeholder-line.ts';
 import { createPreview, type Preview } from '../preview.ts';
-import { toBody, updateRateLimit, type Sender } from './create-sender.ts';
+import { toBody, updateRateLimit, type SlackSender } from './create-sender.ts';
 import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
 import { slackFits } from './from-markdown.ts';
 import type { SlackPaces } from './slack-options.ts';
 import { escapeText } from './plain-text.ts';
-import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
-import type { Placeholder, Status, Receipt } from '../../core/channel.ts';
+import { slackErrorCode, textField, toSendError, type CallSlack } from './slack-error.ts';
+import type { Placeholder, ChatStatus, Receipt } from '../../core/channel.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
 import { sayIn } from '../../core/texts/say.ts';
@@ -22,7 +22,7 @@ const pageLength = 6_000;
 
 /** Shows the newest status of each piece of work (U13, H7). */
 export type StatusBoard = Readonly<{
-  show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  show(conversation: Conversation, status: ChatStatus | undefined, placeholder: Placeholder): Promise<void>;
   /** Resolves once Slack's own lines are gone, or were tried five times. */
   clear(): Promise<void>;
 }>;
@@ -30,9 +30,9 @@ export type StatusBoard = Readonly<{
 type Work = {
   readonly conversation: Conversation;
   readonly line: PlaceholderLine;
-  wanted: Status | undefined;
+  wanted: ChatStatus | undefined;
   /** Slack's own line, and since when it is shown; undefined if it is not used. */
-  shown: Readonly<{ status: Status; at: number }> | undefined;
+  shown: Readonly<{ status: ChatStatus; at: number }> | undefined;
   failures: number;
   alarm: AbortController;
 };
@@ -40,7 +40,7 @@ type Work = {
 /** Shows status in Slack's own line under the thread if it can, or else in a message that changes. */
 export function createStatus(options: {
   call: CallSlack;
-  sender: Sender;
+  sender: SlackSender;
   paces: Pick<SlackPaces, 'posts' | 'edits'>;
   openStream: OpenStream | undefined;
   log: Log;
@@ -95,7 +95,7 @@ export function createStatus(options: {
     }
   }
 
-  function begin(conversation: Conversation, wanted: Status, placeholder: Placeholder): void {
+  function begin(conversation: Conversation, wanted: ChatStatus, placeholder: Placeholder): void {
     const work: Work = {
       conversation,
       line: createStatusLine(conversation, placeholder, options),
@@ -136,7 +136,7 @@ export function createStatus(options: {
   };
 }
 
-function thinking({ language }: Extract<Status, { kind: 'typing' }>): string {
+function thinking({ language }: Extract<ChatStatus, { kind: 'typing' }>): string {
   return sayIn(language)`is thinking…`;
 }
 
@@ -195,7 +195,7 @@ function createStatusLine(
         wish.kind === 'words' && body === undefined ? await stream?.start(wish.markdown) : undefined;
       if (streamed !== undefined) return { id: streamed };
       const whole = { ...where, ...fixed, ...(body ?? bodyOf(wish, preview)) };
-      return { id: textOf(await call('chat.postMessage', whole), 'ts') };
+      return { id: textField(await call('chat.postMessage', whole), 'ts') };
     } catch (error) {
       const told = failed(error, posts, chat);
       // It may have been posted although the call failed (H7).

@@ -2,7 +2,7 @@ import type { RateLimiter } from '../rate-limiter.ts';
 import type { Wish } from '../placeholder-line.ts';
 import { keyMetadata } from './find-key.ts';
 import { toStreamText } from './from-markdown.ts';
-import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
+import { slackErrorCode, textField, toSendError, type CallSlack } from './slack-error.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -74,7 +74,7 @@ function createStream(
           thread_ts: thread,
           markdown_text: text,
         });
-        open = { ts: textOf(answer, 'ts'), text };
+        open = { ts: textField(answer, 'ts'), text };
         return open.ts;
       } catch (error) {
         const { retryAfterMs } = toSendError(error, 'a stream');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { saveFile, tooLarge } from '../save-file.ts';
 import { keyBlockId } from './find-key.ts';
 import { toSlackText } from './from-markdown.ts';
-import { textOf, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
+import { textField, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
@@ -36,12 +36,12 @@ const hiddenByPlan = fixed`this workspace’s plan no longer shows it`;
 type File = OutgoingFile;
 
 /** Most bytes of a file that Slack accepts. */
-export const largestFile = 1_000_000_000;
+export const largestSlackFile = 1_000_000_000;
 const longestCaption = 3000;
 const uploadMs = 600_000;
 
 /** Whether a caption can be below a file. It must contain no link that Slack might fetch. */
-export function captionFits(markdown: string): boolean {
+export function slackCaptionFits(markdown: string): boolean {
   if (markdown.length > 4 * longestCaption) return false;
   const text = toSlackText(markdown);
   return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
@@ -51,14 +51,14 @@ export function captionFits(markdown: string): boolean {
 export async function uploadFile(call: CallSlack, { name, size, path }: File): Promise<string> {
   try {
     const place = await call('files.getUploadURLExternal', { filename: name, length: size });
-    const answer = await fetch(textOf(place, 'upload_url'), {
+    const answer = await fetch(textField(place, 'upload_url'), {
       method: 'POST',
       body: await openAsBlob(path),
       redirect: 'error',
       signal: AbortSignal.timeout(uploadMs),
     });
     if (!answer.ok) throw refusedUpload(answer, size);
-    return textOf(place, 'file_id');
+    return textField(place, 'file_id');
   } catch (error) {
     const failed = fileError(error);
     throw failed.outcome === 'unknown' ? new SendError('retry', failed.message, { cause: error }) : failed;
@@ -127,7 +127,7 @@ type Found = Readonly<{ url: string; size: number | undefined }>;
  * hosts and follows no redirect (S3). `smaller` downloads at most 1,024 pixels
  * (https://docs.slack.dev/reference/objects/file-object).
  */
-export function createFetchFile(
+export function createSlackFetchFile(
   call: CallSlack,
   { botToken, apiUrl }: Readonly<{ botToken: string; apiUrl?: string }>,
   smaller = false,

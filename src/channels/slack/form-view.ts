@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Filled, Form, FormField } from '../../core/channel.ts';
-import type { Block } from './buttons.ts';
+import type { SlackBlock } from './buttons.ts';
 import { viewSubmission, type ViewSubmission } from './payloads.ts';
-import { shownName } from './plain-text.ts';
+import { slackName } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
@@ -13,7 +13,7 @@ const actionId = 'skillet:value';
 const mostFields = 99;
 
 /** Writes a form as a modal (X3). What is too long is cut, so that the form opens. */
-export function toFormView({ title, text, action, conversation, fields, words }: Form): Block {
+export function toFormView({ title, text, action, conversation, fields, words }: Form): SlackBlock {
   return {
     type: 'modal',
     callback_id: formCallback,
@@ -49,7 +49,7 @@ export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefine
     conversation: { channel: 'slack', chat, thread: thread === '' ? undefined : thread },
     chatType: 'unknown',
     external: kind === 'guest',
-    sender: { id: `slack:${user.id}`, name: shownName(user.name, user.username) ?? user.id, kind },
+    sender: { id: `slack:${user.id}`, name: slackName(user.name, user.username) ?? user.id, kind },
     action,
     values: valuesOf(view.state.values),
   };
@@ -80,7 +80,7 @@ const metadata = z
   })
   .pipe(z.tuple([z.string(), z.string().min(1), z.string()]));
 
-function elementOf({ field, value }: FormField, words: Form['words']): Block {
+function elementOf({ field, value }: FormField, words: Form['words']): SlackBlock {
   const { kind, placeholder, whole, min, max } = field;
   const example = placeholder === undefined ? {} : { placeholder: plain(placeholder, 150) };
   switch (kind) {
@@ -137,19 +137,19 @@ function elementOf({ field, value }: FormField, words: Form['words']): Block {
   }
 }
 
-function textOf(value: FormField['value']): Block {
+function textOf(value: FormField['value']): SlackBlock {
   return typeof value === 'string' && value !== '' ? { initial_value: value } : {};
 }
 
-function optionsOf({ options }: FormField['field']): readonly Block[] {
+function optionsOf({ options }: FormField['field']): readonly SlackBlock[] {
   return options.slice(0, 100).map(({ value, label }) => option(value, label));
 }
 
-function option(value: string, label: string): Block {
+function option(value: string, label: string): SlackBlock {
   return { text: plain(label, 75), value };
 }
 
-function plain(text: string, most: number): Block {
+function plain(text: string, most: number): SlackBlock {
   const points = [...text];
   const cut = points.length <= most ? text : `${points.slice(0, most - 1).join('')}…`;
   return { type: 'plain_text', text: cut === '' ? '-' : cut };

@@ -1,6 +1,6 @@
 import type {
   MarkdownDocument,
-  Block,
+  MarkdownBlock,
   Inline,
   ListItem,
   TableCell,
@@ -91,7 +91,7 @@ function escapeMrkdwn(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
+type Node = MarkdownDocument | MarkdownBlock | Inline | ListItem | TableRow | TableCell;
 
 /** Removes mentions, also in code, because it is undocumented how often Slack unescapes (H2). */
 function withoutPings<N extends Node>(node: N): N {

@@ -1,9 +1,9 @@
 import type { Home, HomeSection, Visit } from '../../core/channel.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
-import { actionOf, toButtonBlocks, type Block } from './buttons.ts';
+import { actionOf, toButtonBlocks, type SlackBlock } from './buttons.ts';
 import { toSlackText } from './from-markdown.ts';
 import { eventCallback, homeActions, homeOpened, type HomeActions } from './payloads.ts';
-import { noNames, shownName, type Names } from './plain-text.ts';
+import { noNames, slackName, type Names } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
@@ -55,7 +55,7 @@ function fromPress(
   const action = button && actionOf(button);
   if (action === undefined) return undefined;
   const kind = senderKind(user.team_id, true, me);
-  const name = names.get(user.id) ?? shownName(user.name, user.username) ?? user.id;
+  const name = names.get(user.id) ?? slackName(user.name, user.username) ?? user.id;
   const visit: Visit = {
     id: `slack:${me.team}:${view.id}:press:${user.id}:${button?.action_ts ?? ''}`,
     conversation: { channel: 'slack', chat: view.private_metadata },
@@ -68,7 +68,7 @@ function fromPress(
 }
 
 /** Writes the Home tab; what does not fit is cut. `chat` is the direct message that presses belong to. */
-export function toHomeView(home: Home, chat: string): Block {
+export function toHomeView(home: Home, chat: string): SlackBlock {
   const all = home.flatMap((section, index) => [
     ...(index === 0 ? [] : [{ type: 'divider' }]),
     ...toBlocks(section),
@@ -80,7 +80,7 @@ export function toHomeView(home: Home, chat: string): Block {
 }
 
 /** Writes a section as blocks, because views accept no `markdown` block. */
-function toBlocks({ markdown, buttons = [] }: HomeSection): readonly Block[] {
+function toBlocks({ markdown, buttons = [] }: HomeSection): readonly SlackBlock[] {
   const pieces = splitMarkdown(markdown, (piece) => toSlackText(piece).length <= longestSection);
   return [
     ...pieces.map((piece) => ({

@@ -8,7 +8,7 @@ const membership = ['member_joined_channel', 'channel_left', 'group_left'];
 const opened = 'app_home_opened';
 
 /** Passes each kind of event to its method. Bolt's `processEvent` rejects if one of these listeners does (Q1). */
-export function listen(app: App, intake: Intake, log: Log): void {
+export function listenToSlack(app: App, intake: Intake, log: Log): void {
   app.event(oneOf(said), ({ body }) => intake.said(body));
   app.event(oneOf(membership), ({ body }) => intake.joinedOrLeft(body));
   app.event(opened, ({ body }) => intake.visited(body));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { shownName, type Names } from './plain-text.ts';
+import { slackName, type Names } from './plain-text.ts';
 import { slackErrorCode, tokenErrors, toSendError, type CallSlack } from './slack-error.ts';
 import type { SeenChatType } from '../../core/conversation.ts';
 import { isZone } from '../../core/local-time.ts';
@@ -67,7 +67,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
     try {
       const asked = { user, include_locale: true };
       const { real_name, name, profile, locale, tz } = answer.parse(await call('users.info', asked)).user;
-      keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), {
+      keep(user, slackName(profile?.display_name, profile?.real_name, real_name, name), {
         language: locale || undefined,
         timezone: tz && isZone(tz) ? tz : undefined,
       });
@@ -201,7 +201,7 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
 }
 
 function toFacts(channel: z.output<typeof info>['channel']): ChatFacts {
-  const name = shownName(channel.name);
+  const name = slackName(channel.name);
   return {
     name,
     chatType: typeOf(channel),

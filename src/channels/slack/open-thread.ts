@@ -3,18 +3,18 @@ import { sayIn } from '../../core/texts/say.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { textOf, toSendError, type CallSlack } from './slack-error.ts';
+import { textField, toSendError, type CallSlack } from './slack-error.ts';
 import { escapeText } from './plain-text.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { userOf } from './slack-options.ts';
 
-export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
+export type ThreadOpening = Pick<Message, 'id' | 'conversation' | 'sender'>;
 
 /** Posts who asked for what, and returns the thread under it (I1, H12). Throws SendError. */
 export async function openThread(
   call: CallSlack,
   posts: RateLimiter,
-  { id, conversation, sender }: Call,
+  { id, conversation, sender }: ThreadOpening,
   { skill, text }: ShownCall,
 ): Promise<Conversation> {
   // Counted without waiting: Slack wants an acknowledgement within 3 s and allows single messages to burst.
@@ -31,7 +31,7 @@ export async function openThread(
       unfurl_links: false,
       unfurl_media: false,
     });
-    return { ...conversation, thread: textOf(answer, 'ts') };
+    return { ...conversation, thread: textField(answer, 'ts') };
   } catch (error) {
     const failed = toSendError(error, 'the message that opens the thread');
     const thread = failed.outcome === 'unknown' ? await findKey(call, conversation, id) : undefined;

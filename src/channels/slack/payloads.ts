@@ -50,7 +50,7 @@ const shared = z.object({
     .catch(undefined),
   files: z.array(file).nullish().catch(undefined),
 });
-export type Shared = z.output<typeof shared>;
+export type SharedMessage = z.output<typeof shared>;
 export type SaidFile = z.output<typeof file>;
 
 export const said = z.object({
@@ -74,7 +74,7 @@ export const said = z.object({
   blocks: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-export type Said = z.output<typeof said>;
+export type SlackPayload = z.output<typeof said>;
 
 export const messageEvent = said.extend({
   type: z.enum(['message', 'app_mention']),

@@ -121,7 +121,7 @@ export function escapeText(text: string): string {
 export type Names = ReadonlyMap<string, string>;
 
 /** The first of these names that has something visible, on one line of at most 80 characters. */
-export function shownName(...candidates: readonly (string | null | undefined)[]): string | undefined {
+export function slackName(...candidates: readonly (string | null | undefined)[]): string | undefined {
   for (const candidate of candidates) {
     const name = oneLine((candidate ?? '').replace(invisible, ''), 80);
     if (name !== '') return name;

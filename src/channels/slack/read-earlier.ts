@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
-import { said, type Said } from './payloads.ts';
+import { said, type SlackPayload } from './payloads.ts';
 import type { SlackApi } from './slack-options.ts';
 import { spoken } from './to-event.ts';
-import { toMessage, type Heard } from './to-message.ts';
+import { fromSlackMessage, type ConvertedMessage } from './to-message.ts';
 
 /** Up to 2,000 replies are read, because the newest come last. */
 const mostPages = 10;
@@ -26,13 +26,15 @@ export async function readEarlier(
   const begins = thread === latest;
   const found = begins ? await newestOfChannel() : await newestOfThread();
   const place = { chat, external: false, own: true } as const;
-  const people = found.flatMap((one) => heardOf(toMessage(one, place, me))).flatMap((one) => one.people);
+  const people = found
+    .flatMap((one) => heardOf(fromSlackMessage(one, place, me)))
+    .flatMap((one) => one.people);
   const known = await names.of(people);
   return found
-    .flatMap((one) => heardOf(toMessage(one, place, me, known)))
+    .flatMap((one) => heardOf(fromSlackMessage(one, place, me, known)))
     .map((one) => ({ ...one.message, chatType: message.chatType, addressed: false }));
 
-  async function newestOfChannel(): Promise<readonly Said[]> {
+  async function newestOfChannel(): Promise<readonly SlackPayload[]> {
     const oldest = String(bounds.since / 1_000);
     const read = await readPage('conversations.history', {
       channel: chat,
@@ -43,9 +45,9 @@ export async function readEarlier(
     return read.said.slice(0, bounds.most).toReversed();
   }
 
-  async function newestOfThread(): Promise<readonly Said[]> {
+  async function newestOfThread(): Promise<readonly SlackPayload[]> {
     const search = { channel: chat, ts: thread, latest, limit: pageSize };
-    let newest: readonly Said[] = [];
+    let newest: readonly SlackPayload[] = [];
     let cursor: string | undefined;
     for (let pages = 0; pages < mostPages; pages++) {
       const read = await readPage(
@@ -62,7 +64,7 @@ export async function readEarlier(
   async function readPage(
     method: string,
     args: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<{ said: readonly Said[]; next: string | undefined }>> {
+  ): Promise<Readonly<{ said: readonly SlackPayload[]; next: string | undefined }>> {
     const { messages, response_metadata } = page.parse(await call(method, args));
     return {
       said: messages.flatMap((one) => {
@@ -73,11 +75,11 @@ export async function readEarlier(
     };
   }
 
-  function isBefore({ ts, subtype }: Said): boolean {
+  function isBefore({ ts, subtype }: SlackPayload): boolean {
     return typeof ts === 'string' && Number(ts) < Number(latest) && (!subtype || spoken.includes(subtype));
   }
 }
 
-function heardOf(heard: Heard | Readonly<{ ignored: string }>): readonly Heard[] {
+function heardOf(heard: ConvertedMessage | Readonly<{ ignored: string }>): readonly ConvertedMessage[] {
   return 'ignored' in heard ? [] : [heard];
 }

@@ -162,7 +162,7 @@ export type CallSlack = (
 ) => Promise<Readonly<Record<string, unknown>>>;
 
 /** A text field of an answer. Throws if Slack left it out. */
-export function textOf(answer: Readonly<Record<string, unknown>>, field: string): string {
+export function textField(answer: Readonly<Record<string, unknown>>, field: string): string {
   const value = answer[field];
   if (typeof value !== 'string' || value === '') throw new Error(`Slack answered without ${field}`);
   return value;

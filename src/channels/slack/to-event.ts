@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { actionOf } from './buttons.ts';
 import { blockActions, eventCallback, messageEvent, slashCommand, type MessageEvent } from './payloads.ts';
-import { plainSlackText, noNames, shownName, type Names } from './plain-text.ts';
+import { plainSlackText, noNames, slackName, type Names } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
-import { senderKind, toConversation, toMessage, type Heard } from './to-message.ts';
+import { senderKind, toConversation, fromSlackMessage, type ConvertedMessage } from './to-message.ts';
 import type { ChannelEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 
@@ -21,8 +21,8 @@ const left = z.object({ type: z.enum(['channel_left', 'group_left']), channel: i
 export type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
 /** What a payload means and whose names it needs, or why it is ignored. */
-export type Converted<What> = Named<What> | Readonly<{ ignored: string }>;
-export type Named<What> = What & Readonly<{ people: readonly string[] }>;
+export type Converted<What> = WithPeople<What> | Readonly<{ ignored: string }>;
+export type WithPeople<What> = What & Readonly<{ people: readonly string[] }>;
 
 /** Reads a payload and never throws (H4). `names` contains those that are known so far. */
 export type Convert<What> = (payload: unknown, me: SlackIdentity, names?: Names) => Converted<What>;
@@ -33,7 +33,7 @@ export type Slash = Readonly<{ message: Message; trigger: string }>;
 type Pressed = Readonly<{ press: Press; trigger?: string }>;
 
 /** Reads the events `message` and `app_mention`: something was said, edited or deleted. */
-export const toSaid: Convert<Said> = (payload, me, names = noNames) => {
+export const fromSlackSaid: Convert<Said> = (payload, me, names = noNames) => {
   const wrapper = eventCallback.safeParse(payload);
   if (!wrapper.success) return { ignored: 'malformed event_callback' };
   const { event, is_ext_shared_channel, team_id, authorizations } = wrapper.data;
@@ -60,7 +60,7 @@ function fromMessage(
   if (event.subtype === 'message_deleted') {
     const { previous_message: gone } = event;
     if (!gone) return { ignored: 'deletion of something unknown' };
-    const heard = toMessage(gone, place, me, names);
+    const heard = fromSlackMessage(gone, place, me, names);
     return 'ignored' in heard ? heard : converted({ type: 'deleted', message: heard.message }, heard);
   }
   if (event.subtype === 'message_changed') {
@@ -68,7 +68,7 @@ function fromMessage(
     if (!now) return { ignored: 'edit without a message' };
     if (now.subtype && !spoken.includes(now.subtype)) return { ignored: `edit of a ${word(now.subtype)}` };
     if (before && before.text === now.text) return { ignored: 'edit that leaves the text' };
-    const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me, names);
+    const heard = fromSlackMessage({ ...now, ts: now.ts ?? before?.ts }, place, me, names);
     if ('ignored' in heard) return heard;
     const at = now.edited?.ts ? { at: now.edited.ts } : {};
     return converted({ type: 'edited', message: heard.message, ...at }, heard);
@@ -80,11 +80,11 @@ function fromMessage(
   const { root, ...own } = event;
   // Words of Slack itself are nobody's words.
   const said = odd === undefined ? own : { ...own, text: '', blocks: [], attachments: [], files: [] };
-  const heard = toMessage(said, { ...place, quoted: root || undefined }, me, names);
+  const heard = fromSlackMessage(said, { ...place, quoted: root || undefined }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
-function converted(event: Followed, { followable, people }: Heard): Converted<Said> {
+function converted(event: Followed, { followable, people }: ConvertedMessage): Converted<Said> {
   return { event, followable, people };
 }
 
@@ -107,7 +107,7 @@ export function toSlash(
     external: senderKind(slash.team_id, true, me) === 'guest',
     sender: {
       id: `slack:${slash.user_id}`,
-      name: names.get(slash.user_id) ?? shownName(slash.user_name) ?? slash.user_id,
+      name: names.get(slash.user_id) ?? slackName(slash.user_name) ?? slash.user_id,
       kind: senderKind(slash.team_id, true, me),
     },
     text: `/${name} ${args}`.trim(),
@@ -120,7 +120,7 @@ export function toSlash(
 }
 
 /** Reads a press on a button of a message. */
-export const toPress: Convert<Pressed> = (payload, me, names = noNames) => {
+export const fromSlackPress: Convert<Pressed> = (payload, me, names = noNames) => {
   const read = blockActions.safeParse(payload);
   if (!read.success) return { ignored: 'block_actions without a message' };
   const { user, container, message, channel, actions, trigger_id } = read.data;
@@ -142,7 +142,7 @@ export const toPress: Convert<Pressed> = (payload, me, names = noNames) => {
     external: kind === 'guest',
     sender: {
       id: `slack:${user.id}`,
-      name: names.get(user.id) ?? shownName(user.name, user.username) ?? user.id,
+      name: names.get(user.id) ?? slackName(user.name, user.username) ?? user.id,
       kind,
     },
     action,
@@ -157,7 +157,7 @@ function word(name: string): string {
 
 type Standing = Extract<ChannelEvent, { type: 'joined' | 'left' }>;
 
-export function toStanding(
+export function fromSlackStanding(
   payload: unknown,
   me: SlackIdentity,
   names: Names = noNames,

@@ -1,12 +1,12 @@
 import { blocksMarkup } from './blocks-markup.ts';
-import { plainSlackText, noNames, shownName, type Names } from './plain-text.ts';
-import type { Said, Shared, SaidFile } from './payloads.ts';
+import { plainSlackText, noNames, slackName, type Names } from './plain-text.ts';
+import type { SlackPayload, SharedMessage, SaidFile } from './payloads.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
 import {
   parseAddressed,
   parseCommand,
-  type Command,
+  type MessageCommand,
   type Message,
   type Quote,
   type Sender,
@@ -17,11 +17,11 @@ type Place = Readonly<{
   chat: string;
   channelType?: string | null;
   external: boolean;
-  quoted?: Said;
+  quoted?: SlackPayload;
   own?: true;
 }>;
 
-export type Heard = Readonly<{
+export type ConvertedMessage = Readonly<{
   message: Message;
   /** True if it mentions nobody, so that `thread_follow` applies. */
   followable: boolean;
@@ -32,12 +32,12 @@ export type Heard = Readonly<{
  * Reads a message. Both events of one message give the same result except for the chat type (Q2). `names` are only
  * shown (A9).
  */
-export function toMessage(
-  said: Said,
+export function fromSlackMessage(
+  said: SlackPayload,
   place: Place,
   me: SlackIdentity,
   names: Names = noNames,
-): Heard | Readonly<{ ignored: string }> {
+): ConvertedMessage | Readonly<{ ignored: string }> {
   const own = isOwn(said, me);
   if (own && place.own !== true) return { ignored: 'own message' };
   const ts = said.ts;
@@ -45,7 +45,7 @@ export function toMessage(
   // An app may post in the name of a person, whose rights it doesn't get (S17).
   const author = (own ? undefined : said.bot_id) || said.user || said.bot_id;
   if (!author) return { ignored: 'message without sender' };
-  const chatType = chatTypeOf(place.channelType);
+  const chatType = slackChatType(place.channelType);
   const { text, commandText, mentioned, mentionsOthers, hiddenLinks, people } = plainSlackText(
     markupOf(said),
     me.user,
@@ -105,7 +105,7 @@ export function toConversation(
 }
 
 /** The type of a chat. An unknown type denies (A1, A3). */
-export function chatTypeOf(channelType: string | null | undefined): SeenChatType {
+export function slackChatType(channelType: string | null | undefined): SeenChatType {
   if (channelType === 'im' || channelType === 'app_home') return 'private';
   if (channelType === 'mpim' || channelType === 'group') return 'group';
   return channelType === 'channel' ? 'channel' : 'unknown';
@@ -122,18 +122,24 @@ export function senderKind(
 }
 
 /** Reads a command written as `!name rest`, because slash commands do not work in threads (I1). */
-function commandIn(text: string): Command | undefined {
+function commandIn(text: string): MessageCommand | undefined {
   const command = parseCommand(text.replace(/^!/, '/'));
   return command === undefined ? undefined : { name: command.name, args: command.args };
 }
 
-function isOwn(said: Said, me: SlackIdentity): boolean {
+function isOwn(said: SlackPayload, me: SlackIdentity): boolean {
   if (said.user === me.user) return true;
   if (me.botId !== undefined && said.bot_id === me.botId) return true;
   return me.appId !== undefined && said.bot_profile?.app_id === me.appId;
 }
 
-function toSender(author: string, said: Said, external: boolean, me: SlackIdentity, names: Names): Sender {
+function toSender(
+  author: string,
+  said: SlackPayload,
+  external: boolean,
+  me: SlackIdentity,
+  names: Names,
+): Sender {
   const isBot = Boolean(said.bot_id) || said.subtype === 'bot_message' || author === 'USLACKBOT';
   const team = said.user_team || said.user_profile?.team || said.source_team || said.team;
   return {
@@ -143,16 +149,16 @@ function toSender(author: string, said: Said, external: boolean, me: SlackIdenti
   };
 }
 
-function nameOf(author: string, said: Said, names: Names): string {
-  return toldName(said) ?? names.get(author) ?? shownName(said.user_profile?.name) ?? author;
+function nameOf(author: string, said: SlackPayload, names: Names): string {
+  return toldName(said) ?? names.get(author) ?? slackName(said.user_profile?.name) ?? author;
 }
 
-function toldName({ user_profile, username, bot_profile }: Said): string | undefined {
-  return shownName(user_profile?.display_name, user_profile?.real_name, username, bot_profile?.name);
+function toldName({ user_profile, username, bot_profile }: SlackPayload): string | undefined {
+  return slackName(user_profile?.display_name, user_profile?.real_name, username, bot_profile?.name);
 }
 
 function toQuote(
-  said: Said,
+  said: SlackPayload,
   me: SlackIdentity,
   names: Names,
 ): Readonly<{ quote: Quote; people: readonly string[] }> {
@@ -191,14 +197,14 @@ export function markupOf({
   text,
   blocks,
   bot_id: app,
-}: Partial<Pick<Said, 'text' | 'blocks' | 'bot_id'>>): string {
+}: Partial<Pick<SlackPayload, 'text' | 'blocks' | 'bot_id'>>): string {
   if (text && !app) return text;
   const words = blocksMarkup(blocks);
   return text && text.length >= words.length ? text : words;
 }
 
 /** The quotes of a message: what others wrote, and what an app attached to its own message (M11). */
-function sharedOf(said: Said, me: SlackIdentity, names: Names): readonly Quote[] {
+function sharedOf(said: SlackPayload, me: SlackIdentity, names: Names): readonly Quote[] {
   return (said.attachments ?? []).flatMap((each) => {
     const text = textOf(each, me, names);
     const attachments = toAttachments(each.files);
@@ -211,7 +217,7 @@ function sharedOf(said: Said, me: SlackIdentity, names: Names): readonly Quote[]
  * The words of an attachment. `fallback` is Slack's plain summary of the other fields, so it counts only if they are
  * empty.
  */
-function textOf(each: Shared, me: SlackIdentity, names: Names): string {
+function textOf(each: SharedMessage, me: SlackIdentity, names: Names): string {
   const { pretext, title, title_link: link, fields, footer, fallback, message_blocks: messages } = each;
   const forwarded = (messages ?? []).map(({ message }) => markupOf({ blocks: message?.blocks }));
   const isMessage = each.is_share === true || each.is_msg_unfurl === true;
@@ -230,9 +236,14 @@ function textOf(each: Shared, me: SlackIdentity, names: Names): string {
 }
 
 /** Who wrote an attachment. If nobody is named, it is the app that wrote the message. */
-function authorOf(each: Shared, said: Said, me: SlackIdentity, names: Names): Omit<Quote, 'text'> {
+function authorOf(
+  each: SharedMessage,
+  said: SlackPayload,
+  me: SlackIdentity,
+  names: Names,
+): Omit<Quote, 'text'> {
   const { author_id: id, author_name: name, service_name: service } = each;
-  const shown = shownName(name, names.get(id ?? ''), service) ?? (id || undefined);
+  const shown = slackName(name, names.get(id ?? ''), service) ?? (id || undefined);
   if (id && id === me.user) return { name: shown ?? id, own: true, relayed: true };
   if (shown !== undefined) return { name: shown, own: false, sender: id ? `slack:${id}` : undefined };
   const app = said.bot_id && noteOf(each) === byApp ? said.user || said.bot_id : undefined;
@@ -242,7 +253,7 @@ function authorOf(each: Shared, said: Said, me: SlackIdentity, names: Names): Om
 
 const byApp = 'attached by an app';
 
-function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Shared): string {
+function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: SharedMessage): string {
   if (share) return 'shared message';
   if (linked) return 'linked message';
   return url ? `preview of ${url}` : byApp;

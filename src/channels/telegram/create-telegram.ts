@@ -2,9 +2,9 @@ import { fixed } from '../../core/texts/say.ts';
 import type { Bot } from 'grammy';
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
 import { createRateLimiter, type RateLimitRule, type Reserve } from '../rate-limiter.ts';
-import { albumOf, createFetchFile, largestFile } from './files.ts';
-import { captionFits, splitForTelegram } from './from-markdown.ts';
-import { listen } from './listen.ts';
+import { albumKind, createTelegramFetchFile, largestTelegramFile } from './files.ts';
+import { telegramCaptionFits, splitForTelegram } from './from-markdown.ts';
+import { listenToTelegram } from './listen.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
 import { createSendPart } from './send-part.ts';
@@ -19,7 +19,7 @@ import {
   type TelegramApi,
 } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
-import { chatTypeOf } from './to-message.ts';
+import { telegramChatType } from './to-message.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
@@ -80,20 +80,20 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
       await statuses.stop();
     },
     split: (markdown) => split({ markdown }),
-    files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
+    files: { largest: largestTelegramFile, fitsCaption: telegramCaptionFits, album: albumKind },
     tableRows: 30,
     send: parts.send,
     find: async () => undefined,
     edit: parts.edit,
     remove: parts.remove,
     status: statuses.show,
-    fetchFile: createFetchFile({ api, ...settings }),
+    fetchFile: createTelegramFetchFile({ api, ...settings }),
     async setMenus(menus, language) {
       commands = namesOf(menus);
       return setMenus(menus, language);
     },
     lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
-    command: (_, name, args) => writeCommand(name, args),
+    command: (_, name, args) => writeTelegramCommand(name, args),
     // Only supergroups have addresses for their messages.
     messageLink({ chat, thread }, id) {
       const room = /^-100(\d+)$/.exec(chat)?.[1];
@@ -121,7 +121,7 @@ function createConnection(
       webhookOf(settings);
       const me = await connect(api, waiting);
       bot.botInfo = me;
-      const { foresee } = listen(bot, {
+      const { foresee } = listenToTelegram(bot, {
         commands,
         onEvent,
         stored: (message) => react(message, settings.reaction, { api, log }),
@@ -186,7 +186,7 @@ function react(
 async function lookUpChat({ chat }: Conversation, { api, log }: Calls): ReturnType<Channel['lookUpChat']> {
   try {
     const found = await api.getChat({ chat_id: Number(chat) });
-    const chatType = chatTypeOf(found);
+    const chatType = telegramChatType(found);
     const person = chatType === 'private' ? `telegram:${found.id}` : undefined;
     return { chatType, external: false, name: found.title, person };
   } catch (error) {
@@ -240,7 +240,7 @@ function refusedWebhook(url: string, error: unknown): unknown {
 }
 
 /** Writes a command with `_` for `-`, as Telegram links it. Code is copied by a tap. */
-export function writeCommand(name: string, args = ''): string {
+export function writeTelegramCommand(name: string, args = ''): string {
   const tappable = name.toLowerCase().replaceAll('-', '_');
   const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
   if (args === '' && isLink) return `/${tappable}`;

@@ -5,11 +5,11 @@ import type { Log } from '../../lib/log.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import type { Preview } from '../preview.ts';
 import { toTelegramHtml } from './from-markdown.ts';
-import { addressOf, withMarks } from './send-part.ts';
+import { chatAddress, withMarks } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
 /** The words so far as a draft in a private chat, which disappears after 30 s (H6). */
-export type Draft = Readonly<{
+export type TelegramDraft = Readonly<{
   write(markdown: string): void;
   end(): Promise<void>;
 }>;
@@ -30,7 +30,7 @@ export function createDraft(options: {
   refused(): void;
   clock: Clock;
   log: Log;
-}): Draft {
+}): TelegramDraft {
   const { conversation, key, preview, api, pace, refused, clock, log } = options;
   const over = new AbortController();
   const draft_id = createHash('sha256').update(key).digest().readUInt32BE() % 0x7fffffff || 1;
@@ -67,7 +67,7 @@ export function createDraft(options: {
     }
     // Counted separately, so that a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
-    const draft = { ...addressOf(conversation), draft_id };
+    const draft = { ...chatAddress(conversation), draft_id };
     try {
       await withMarks(piece, (text) => api.sendMessageDraft({ ...draft, ...text }), html);
       shown = html;

@@ -13,7 +13,7 @@ const largestDownload = 20 * 1024 * 1024;
 const usualRoot = 'https://api.telegram.org';
 
 /** Most bytes of a file, a little under Telegram's limit. */
-export const largestFile = 50_000_000;
+export const largestTelegramFile = 50_000_000;
 /** A larger picture is sent as a document. */
 const largestPhoto = 10 * 1024 * 1024;
 const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
@@ -36,10 +36,10 @@ export async function sendFile(
   { name, mime, size, path }: OutgoingFile,
   rest: Rest,
 ): Promise<Readonly<{ message_id: number }>> {
-  if (size > largestFile) {
+  if (size > largestTelegramFile) {
     throw new SendError('refused', `a file of ${size} bytes is over Telegram's limit`, {
       sentence: (say) =>
-        say`Telegram lets bots send files of up to ${say.bytes(largestFile)}. This one has ${say.bytes(size)}.`,
+        say`Telegram lets bots send files of up to ${say.bytes(largestTelegramFile)}. This one has ${say.bytes(size)}.`,
     });
   }
   if (isPhoto({ mime, size })) {
@@ -64,7 +64,7 @@ export async function sendFile(
 }
 
 /** Which files are shown together. Voice notes are sent alone. */
-export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
+export function albumKind({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';
 }
@@ -136,7 +136,7 @@ function refusedUpload(error: unknown, size: number): unknown {
 }
 
 /** Makes a download (M12). The address contains the token, so it follows no redirect and no error shows it (S3). */
-export function createFetchFile({
+export function createTelegramFetchFile({
   api,
   token,
   apiRoot = usualRoot,

@@ -3,7 +3,7 @@ import { renderText, layOutTable, plainStyle, type TextStyle } from '../../lib/m
 import {
   visibleText,
   type MarkdownDocument,
-  type Block,
+  type MarkdownBlock,
   type Inline,
   type ListItem,
   type TableCell,
@@ -86,7 +86,7 @@ export function splitForTelegram({ markdown }: Readonly<{ markdown: string }>): 
 }
 
 /** Whether text fits below a file: 1,024 UTF-16 units (H2). */
-export function captionFits(markdown: string | MarkdownDocument): boolean {
+export function telegramCaptionFits(markdown: string | MarkdownDocument): boolean {
   return (
     (typeof markdown !== 'string' || markdown.length <= 4 * longestCaption) && fits(markdown, longestCaption)
   );
@@ -110,7 +110,7 @@ function escapeHtml(text: string): string {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
+type Node = MarkdownDocument | MarkdownBlock | Inline | ListItem | TableRow | TableCell;
 
 /** Shows addresses as text where Telegram drops the link: mail addresses and hosts without a dot. */
 function showDeadLinks<N extends Node>(node: N): N {
@@ -144,8 +144,8 @@ function withoutSlash(address: string): string {
 }
 
 /** Writes wide tables as a paragraph for each row (H2). */
-function withoutWideTables(blocks: readonly Block[]): readonly Block[] {
-  return blocks.flatMap((block): readonly Block[] => {
+function withoutWideTables(blocks: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
+  return blocks.flatMap((block): readonly MarkdownBlock[] => {
     if (block.type === 'blockquote') return [{ ...block, children: withoutWideTables(block.children) }];
     if (block.type === 'list') {
       const items = block.children.map((item) => ({ ...item, children: withoutWideTables(item.children) }));
@@ -160,7 +160,7 @@ function isWide(table: Table): boolean {
   return displayWidth(header) > widestTable;
 }
 
-function asRows({ children: [header, ...rows] }: Table): readonly Block[] {
+function asRows({ children: [header, ...rows] }: Table): readonly MarkdownBlock[] {
   const names = header?.children.map((cell) => visibleText(cell).trim()) ?? [];
   if (rows.length === 0)
     return [{ type: 'paragraph', children: [{ type: 'text', value: names.filter(Boolean).join('\n') }] }];

@@ -2,12 +2,12 @@ import type { Bot } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import { albumOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
-import { toEdited, toPress, toSaid, toStanding } from './to-event.ts';
+import { toEdited, fromTelegramPress, fromTelegramSaid, fromTelegramStanding } from './to-event.ts';
 import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-export type Listening = Readonly<{
+export type TelegramListening = Readonly<{
   /** Looks at a whole batch before it is handled, because a later piece of an album may address the bot (H3). */
   foresee(updates: readonly Update[]): void;
 }>;
@@ -16,7 +16,7 @@ export type Listening = Readonly<{
  * Passes each kind of update on. `bot.handleUpdate` resolves once the update is stored, and rejects if it has to come
  * again (Q1). It also resolves for updates that can't be read, so that they block no other.
  */
-export function listen(
+export function listenToTelegram(
   bot: Bot,
   options: Readonly<{
     /** Commands that count without `@bot`; undefined if they are not known yet. */
@@ -26,14 +26,14 @@ export function listen(
     pressed: (press: Press, words?: string) => void;
     log: Log;
   }>,
-): Listening {
+): TelegramListening {
   const { commands, onEvent, stored, pressed, log } = options;
   let addressedAlbums: ReadonlySet<string | undefined> = new Set();
 
   const asMe = ({ id, username }: UserFromGetMe): Me => ({ id, username, commands: commands() });
   const read = (
     { update_id: update, my_chat_member: standing }: Update,
-    convert: () => ReturnType<typeof toSaid>,
+    convert: () => ReturnType<typeof fromTelegramSaid>,
   ): ChannelEvent | undefined => {
     try {
       const outcome = convert();
@@ -47,7 +47,7 @@ export function listen(
   };
 
   bot.on(['message', 'channel_post'], async ({ update, msg, me }) => {
-    const event = read(update, () => toSaid(msg, asMe(me)));
+    const event = read(update, () => fromTelegramSaid(msg, asMe(me)));
     if (event?.type !== 'message') return event && onEvent(event);
     const addressed = event.message.addressed || addressedAlbums.has(albumOf(msg));
     const message = { ...event.message, addressed };
@@ -58,14 +58,14 @@ export function listen(
     return event && onEvent(event);
   });
   bot.on('callback_query', async ({ update, callbackQuery }) => {
-    const event = read(update, () => toPress(callbackQuery));
+    const event = read(update, () => fromTelegramPress(callbackQuery));
     if (event?.type !== 'press') return;
     const told: { words?: string } = {};
     await onEvent({ ...event, tell: (words) => void (told.words = words) });
     pressed(event.press, told.words);
   });
   bot.on('my_chat_member', async ({ update, myChatMember }) => {
-    const event = read(update, () => toStanding(myChatMember));
+    const event = read(update, () => fromTelegramStanding(myChatMember));
     return event && onEvent(event);
   });
   bot.use(({ update }) => {
@@ -81,7 +81,7 @@ export function listen(
         return said === undefined || album === undefined ? [] : [{ update, said, album }];
       });
       const addressed = pieces.filter(({ update, said }) => {
-        const event = read(update, () => toSaid(said, asMe(bot.botInfo)));
+        const event = read(update, () => fromTelegramSaid(said, asMe(bot.botInfo)));
         return event?.type === 'message' && event.message.addressed;
       });
       addressedAlbums = new Set(addressed.map(({ album }) => album));

@@ -111,7 +111,7 @@ export type Me = Readonly<{
   commands?: ReadonlySet<string>;
 }>;
 
-export type ReadText = Readonly<{
+export type MessageText = Readonly<{
   /**
    * The text without the bot's mention. The address of a link follows its words, and marks that change the meaning are
    * Markdown.
@@ -126,7 +126,7 @@ export type ReadText = Readonly<{
 /**
  * Reads a text with its entities, whose offsets are UTF-16 units. A mention of the bot does not count inside of code.
  */
-export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
+export function readMessageText(text: string, entities: readonly MessageEntity[], me: Me): MessageText {
   const own = entities.filter((entity) => isOwn(text, entity, me));
   const links = entities
     .filter((entity) => entity.type === 'text_link')

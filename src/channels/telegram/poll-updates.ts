@@ -3,7 +3,7 @@ import type { Update } from 'grammy/types';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createTroubleLog, type TroubleLog } from '../trouble-log.ts';
-import type { Listening } from './listen.ts';
+import type { TelegramListening } from './listen.ts';
 import { TelegramFault, thrownBy, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
@@ -33,7 +33,7 @@ export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }>
 
 type PollDeps = Readonly<{
   bot: Bot;
-  foresee: Listening['foresee'];
+  foresee: TelegramListening['foresee'];
   /** Resolves when this process is the one that polls. The signal aborts when it no longer is. */
   lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;

@@ -106,7 +106,7 @@ function post(
   text: MarkedText,
 ): Promise<Readonly<{ message_id: number }>> {
   const [file, ...more] = filesOf(part);
-  const place = { ...addressOf(conversation), ...replyTo(part) };
+  const place = { ...chatAddress(conversation), ...replyTo(part) };
   const reply_markup = keyboard(part.buttons);
   if (file === undefined) return api.sendMessage({ ...place, ...text, ...noPreview, reply_markup });
   const caption = part.markdown === '' ? {} : { caption: text.text, parse_mode: text.parse_mode };
@@ -117,7 +117,7 @@ function post(
 /** Telegram must not fetch addresses that a model wrote (H2). */
 export const noPreview = { link_preview_options: { is_disabled: true } } as const;
 
-export function addressOf({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
+export function chatAddress({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
   return { chat_id: Number(chat), message_thread_id: thread === undefined ? undefined : Number(thread) };
 }
 

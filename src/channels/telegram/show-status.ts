@@ -1,11 +1,11 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Written } from '../placeholder-line.ts';
 import { createPreview, type Preview } from '../preview.ts';
-import { createDraft, type Draft } from './draft.ts';
+import { createDraft, type TelegramDraft } from './draft.ts';
 import { telegramFits, toTelegramHtml } from './from-markdown.ts';
-import { addressOf, noPreview, replyTo, withMarks, type SendPart } from './send-part.ts';
+import { chatAddress, noPreview, replyTo, withMarks, type SendPart } from './send-part.ts';
 import { TelegramFault, saidBy, type TelegramApi } from './telegram-api.ts';
-import type { Placeholder, Status } from '../../core/channel.ts';
+import type { Placeholder, ChatStatus } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { pause, type Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -19,11 +19,11 @@ const typingMs = 4000;
 
 /** Shows that the bot types, a line, or the words as they come (U13, H7). */
 type ShowStatus = Readonly<{
-  show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  show(conversation: Conversation, status: ChatStatus | undefined, placeholder: Placeholder): Promise<void>;
   stop(): Promise<void>;
 }>;
 
-type Shown = { readonly line: PlaceholderLine; readonly over: AbortController; draft?: Draft };
+type Shown = { readonly line: PlaceholderLine; readonly over: AbortController; draft?: TelegramDraft };
 
 type StatusDeps = Readonly<{ api: TelegramApi; parts: SendPart; pace: RateLimiter; clock: Clock; log: Log }>;
 
@@ -43,7 +43,7 @@ export function createShowStatus(deps: StatusDeps): ShowStatus {
   /** Shows words. In private chats they are a draft, so that only the answer notifies. */
   function showWords(
     conversation: Conversation,
-    words: Extract<Status, { kind: 'words' }>,
+    words: Extract<ChatStatus, { kind: 'words' }>,
     { key }: Placeholder,
     state: Shown,
   ): void {
@@ -83,7 +83,7 @@ async function end({ line, draft, over }: Shown): Promise<void> {
   await Promise.all([line.end(), draft?.end()]);
 }
 
-async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): Promise<void> {
+async function showLine(line: Extract<ChatStatus, { kind: 'line' }>, state: Shown): Promise<void> {
   const { draft } = state;
   delete state.draft;
   state.line.write(line);
@@ -97,7 +97,7 @@ async function keepTyping(conversation: Conversation, signal: AbortSignal, deps:
 /** Shows that the bot types. False if trying again is useless. */
 async function type(conversation: Conversation, { api, log }: StatusDeps): Promise<boolean> {
   try {
-    await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });
+    await api.sendChatAction({ ...chatAddress(conversation), action: 'typing' });
     return true;
   } catch (error) {
     log.debug({ err: error, chat: conversation.chat }, 'typing could not be shown');
@@ -126,7 +126,7 @@ function createStatusLine(
         return { wish, same: toTelegramHtml(markdown), markdown };
       },
       async post(sent) {
-        const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
+        const address = { ...chatAddress(conversation), ...replyTo(placeholder), ...noPreview };
         const message = { ...address, disable_notification: sent.wish.kind === 'line' ? true : undefined };
         try {
           const posted = await shownAs(sent, (text) => api.sendMessage({ ...message, ...text }));

@@ -2,7 +2,13 @@ import type { CallbackQuery, ChatMember, ChatMemberUpdated, Message as TelegramM
 import type { ChannelEvent } from '../../core/channel.ts';
 import { albumOf, joinOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
-import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
+import {
+  telegramChatType,
+  telegramConversation,
+  telegramPerson,
+  fromTelegramMessage,
+  type Ignored,
+} from './to-message.ts';
 
 export const wantedUpdates = [
   'message',
@@ -19,18 +25,18 @@ export const wantedUpdates = [
  */
 type Converted = Readonly<{ event: ChannelEvent }> | Ignored;
 
-export function toSaid(said: TelegramMessage, me: Me): Converted {
+export function fromTelegramSaid(said: TelegramMessage, me: Me): Converted {
   const { migrate_to_chat_id: to, migrate_from_chat_id: from, chat } = said;
   if (to !== undefined) return moved(chat.id, to);
   if (from !== undefined) return moved(from, chat.id);
-  const read = toMessage(said, me);
+  const read = fromTelegramMessage(said, me);
   if ('ignored' in read) return read;
   const { message } = read;
   return { event: { type: 'message', message, join: joinOf(message, albumOf(said)) } };
 }
 
 export function toEdited(edited: TelegramMessage, me: Me): Converted {
-  const read = toMessage(edited, me);
+  const read = fromTelegramMessage(edited, me);
   const at = edited.edit_date === undefined ? {} : { at: String(edited.edit_date) };
   return 'ignored' in read ? read : { event: { type: 'edited', message: read.message, ...at } };
 }
@@ -41,14 +47,14 @@ function moved(from: number, to: number): Converted {
 }
 
 /** The bot was added to a group or removed from it. */
-export function toStanding(change: ChatMemberUpdated): Converted {
+export function fromTelegramStanding(change: ChatMemberUpdated): Converted {
   const { chat, from, old_chat_member: before, new_chat_member: now } = change;
   const isIn = isThere(now);
   if (chat.type === 'private' || isIn === isThere(before))
     return { ignored: `the bot is now ${now.status} in ${chat.id}` };
   const conversation = { channel: 'telegram', chat: String(chat.id) };
   if (!isIn) return { event: { type: 'left', conversation } };
-  const { id, name } = personOf(from);
+  const { id, name } = telegramPerson(from);
   // An anonymous administrator has no id.
   return { event: { type: 'joined', conversation, by: from.is_bot ? undefined : { id, name } } };
 }
@@ -58,7 +64,7 @@ function isThere(member: ChatMember): boolean {
   return member.status !== 'left' && member.status !== 'kicked';
 }
 
-export function toPress(query: CallbackQuery): Converted {
+export function fromTelegramPress(query: CallbackQuery): Converted {
   const { message, data } = query;
   if (message === undefined) return { ignored: 'the button belongs to an inline message' };
   if (data === undefined) return { ignored: 'the button carries no action' };
@@ -67,10 +73,10 @@ export function toPress(query: CallbackQuery): Converted {
       type: 'press',
       press: {
         id: query.id,
-        conversation: conversationOf(message),
-        chatType: chatTypeOf(message.chat),
+        conversation: telegramConversation(message),
+        chatType: telegramChatType(message.chat),
         external: false,
-        sender: personOf(query.from),
+        sender: telegramPerson(query.from),
         action: data,
         receipt: { id: String(message.message_id) },
       },

@@ -4,22 +4,26 @@ import {
   parseAddressed,
   parseCommand,
   type Attachment,
-  type Command,
+  type MessageCommand,
   type Message,
   type Quote,
   type Sender,
 } from '../../core/message.ts';
-import { readText, authorOf, relayedBy, thingOf, type Me, type ReadText } from './message-parts.ts';
+import { readMessageText, authorOf, relayedBy, thingOf, type Me, type MessageText } from './message-parts.ts';
 
 export type Ignored = Readonly<{ ignored: string }>;
 
 /** Reads a message with its chat type (H3, A1). */
-export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Message }> | Ignored {
+export function fromTelegramMessage(from: TelegramMessage, me: Me): Readonly<{ message: Message }> | Ignored {
   const reason = reasonToIgnore(from, me);
   if (reason !== undefined) return { ignored: reason };
   const sender = senderOf(from);
   if (sender === undefined) return { ignored: 'it has no sender' };
-  const read = readText(from.text ?? from.caption ?? '', from.entities ?? from.caption_entities ?? [], me);
+  const read = readMessageText(
+    from.text ?? from.caption ?? '',
+    from.entities ?? from.caption_entities ?? [],
+    me,
+  );
   const attachments = toAttachments(from);
   const shared = sharedOf(from, read.text, sender, me);
   if (read.text === '' && !read.mentioned && attachments.length === 0 && shared.length === 0)
@@ -34,8 +38,8 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   return {
     message: {
       id: `telegram:${from.chat.id}:${from.message_id}`,
-      conversation: conversationOf(from),
-      chatType: chatTypeOf(from.chat),
+      conversation: telegramConversation(from),
+      chatType: telegramChatType(from.chat),
       external: false,
       sender,
       text: own,
@@ -52,7 +56,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
 }
 
 /** The conversation of a message. Only forum topics are threads (TG5). */
-export function conversationOf(
+export function telegramConversation(
   message: Readonly<{ chat: Chat; is_topic_message?: boolean; message_thread_id?: number }>,
 ): Conversation {
   const { chat, is_topic_message: inTopic, message_thread_id: thread } = message;
@@ -60,12 +64,12 @@ export function conversationOf(
   return inTopic === true && thread !== undefined ? { ...room, thread: String(thread) } : room;
 }
 
-export function chatTypeOf({ type }: Readonly<{ type: string }>): SeenChatType {
+export function telegramChatType({ type }: Readonly<{ type: string }>): SeenChatType {
   if (type === 'private' || type === 'channel') return type;
   return type === 'group' || type === 'supergroup' ? 'group' : 'unknown';
 }
 
-export function personOf(user: User): Sender {
+export function telegramPerson(user: User): Sender {
   const name = [user.first_name, user.last_name].filter(Boolean).join(' ');
   const { language_code: language } = user;
   return {
@@ -89,7 +93,7 @@ function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {
 /** Who wrote a message. A chat that speaks is judged by its id (A9). */
 function senderOf(from: TelegramMessage): Sender | undefined {
   const chat = from.sender_chat ?? (from.chat.type === 'channel' ? from.chat : undefined);
-  if (chat === undefined) return from.from === undefined ? undefined : personOf(from.from);
+  if (chat === undefined) return from.from === undefined ? undefined : telegramPerson(from.from);
   const name = 'title' in chat ? chat.title : undefined;
   return { id: `telegram:${chat.id}`, name: name ?? String(chat.id), kind: 'chat' };
 }
@@ -108,7 +112,7 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
       sender: own ? undefined : author?.id,
       ...saidIn(
         to,
-        quotedText(quote, me) ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text,
+        quotedText(quote, me) ?? readMessageText(text, to.entities ?? to.caption_entities ?? [], me).text,
       ),
     };
   }
@@ -122,7 +126,7 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
 }
 
 function quotedText(quote: TelegramMessage['quote'], me: Me): string | undefined {
-  return quote === undefined ? undefined : readText(quote.text, quote.entities ?? [], me).text;
+  return quote === undefined ? undefined : readMessageText(quote.text, quote.entities ?? [], me).text;
 }
 
 function saidIn(
@@ -151,11 +155,11 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
   return thing === undefined ? [] : [{ name: sender.name, own: false, sender: sender.id, ...thing }];
 }
 
-type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
+type Call = Readonly<{ text: string; command?: MessageCommand; meant?: boolean; forOther?: boolean }>;
 
 /** Reads a command without marks, as it was typed. Telegram's entity for `/my-skill` is `/my`, so the text decides. */
 function readCommand(
-  { text: marked, bare: text, mentioned }: ReadText,
+  { text: marked, bare: text, mentioned }: MessageText,
   from: TelegramMessage,
   me: Me,
 ): Call | undefined {

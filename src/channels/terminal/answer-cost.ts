@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 
 /** What a person used today. `model` answers here, and is empty if none is connected. */
-export type Spent = Readonly<{ model: string; tokens: number; usd: number }>;
+export type AnswerSpending = Readonly<{ model: string; tokens: number; usd: number }>;
 
 /** What an answer cost and how long it took: `claude-sonnet-5-5 · $0.0123 · 3.1 s`. */
 export type AnswerCost = Readonly<{
@@ -12,11 +12,11 @@ export type AnswerCost = Readonly<{
 }>;
 
 export function createAnswerCost(
-  spent: () => Promise<Spent | undefined>,
+  spent: () => Promise<AnswerSpending | undefined>,
   clock: Pick<Clock, 'now'>,
 ): AnswerCost {
   let began: number | undefined;
-  let before: Promise<Spent | undefined> = Promise.resolve(undefined);
+  let before: Promise<AnswerSpending | undefined> = Promise.resolve(undefined);
   return {
     asked() {
       began = clock.now();

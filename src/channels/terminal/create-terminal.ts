@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { noFileToFetch } from '../save-file.ts';
 import { createScreen, type Output } from './create-screen.ts';
-import { createAnswerCost, type Spent } from './answer-cost.ts';
+import { createAnswerCost, type AnswerSpending } from './answer-cost.ts';
 import type { History } from './history.ts';
 import { safeLine, toAnsi } from './from-markdown.ts';
 import { readMessages, type Typed } from './read-messages.ts';
@@ -13,7 +13,7 @@ import type {
   OnEvent,
   OutgoingPart,
   Part,
-  Status,
+  ChatStatus,
 } from '../../core/channel.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
@@ -54,7 +54,7 @@ export type TerminalOptions = Readonly<{
     history?: History | undefined;
   }>;
   bot?: Readonly<{
-    spent?(): Promise<Spent | undefined>;
+    spent?(): Promise<AnswerSpending | undefined>;
     /** Stops the work at Ctrl-C; false if nothing was running. */
     cancel?(): Promise<boolean>;
     /** Awaited between piped lines, and at the end of the input. */
@@ -67,7 +67,7 @@ export type TerminalOptions = Readonly<{
 export type Terminal = Omit<Channel, 'status'> &
   Readonly<{
     /** Shows what the bot does, which needs no placeholder here. */
-    status(conversation: Conversation, status: Status | undefined): Promise<void>;
+    status(conversation: Conversation, status: ChatStatus | undefined): Promise<void>;
     conversation: Conversation;
     note(line: string): void;
     /** Resolves when the person left, or when a pipe has ended and was answered. */
@@ -148,7 +148,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     stops.then((stopped) => screen.print(`${stopped ? 'Stopped. ' : ''}Ctrl-C again leaves.`)).catch(leave);
   }
 
-  function shownAs(status: Status): string {
+  function shownAs(status: ChatStatus): string {
     if (status.kind === 'typing') return '…';
     if (status.kind === 'line') return safeLine(status.text);
     const width = screen.width();

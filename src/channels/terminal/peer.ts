@@ -12,7 +12,7 @@ const place = 'sent';
 const mostNames = 100;
 
 /** Answers by name. Their arguments are not checked yet. */
-export type Answers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
+export type PeerAnswers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
 
 /** A connection over which two programs ask each other. */
 export type Peer = Readonly<{
@@ -27,7 +27,7 @@ const lineSchema = z.union([
   z.object({ answer: z.number(), ok: z.boolean(), data: z.unknown().optional() }),
 ]);
 
-export function createPeer(socket: Socket, answers: Answers): Peer {
+export function createPeer(socket: Socket, answers: PeerAnswers): Peer {
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
   const ended = Promise.withResolvers<void>();
   const state = { last: 0, ended: false };

@@ -9,7 +9,7 @@ import {
   operationInput,
   option,
   optional,
-  type Shared,
+  type SharedOptions,
 } from '../command.ts';
 import { inMinutes, print, printJson, printList } from '../console.ts';
 
@@ -87,7 +87,7 @@ export const outsideCommands = [
   }),
 ];
 
-async function listCapabilities({ config, json }: Shared): Promise<void> {
+async function listCapabilities({ config, json }: SharedOptions): Promise<void> {
   const answer = await askBot(config, 'capability list');
   if (json === true) return printJson(answer);
   const lines = answer.offered.flatMap(({ namespace, command, problem, capabilities }) => [

@@ -1,8 +1,8 @@
-import type { Origin } from '../../core/provenance.ts';
+import type { WordOrigin } from '../../core/provenance.ts';
 import type { AllowedGroup } from '../../access/users.ts';
 import type { InputOf, OperationName, OutputOf } from '../../operator/operations.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, flag, senderId, type Shared } from '../command.ts';
+import { argument, command, flag, senderId, type SharedOptions } from '../command.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { agree, inMinutes, isYes, print, printJson, printList } from '../console.ts';
 
@@ -140,7 +140,7 @@ function change(name: TextOperation, about: string, what: string, aboutIt: strin
   });
 }
 
-async function listPairs({ config, json }: Shared): Promise<void> {
+async function listPairs({ config, json }: SharedOptions): Promise<void> {
   const all = await askBot(config, 'pair list');
   if (json === true) return printJson(all);
   const group = ({ id, name, since }: AllowedGroup): string =>
@@ -160,7 +160,11 @@ async function listPairs({ config, json }: Shared): Promise<void> {
   printList(lines, 'Nobody is paired, and nobody is waiting for approval.');
 }
 
-async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?: boolean }>): Promise<void> {
+async function listInbox({
+  config,
+  json,
+  waiting,
+}: SharedOptions & Readonly<{ waiting?: boolean }>): Promise<void> {
   const items = await askBot(config, 'inbox list', waiting === true ? 'waiting' : 'dead');
   if (json === true) return printJson(items);
   const lines = items.map(({ key, tries, error, takenAt, stopped }) =>
@@ -179,7 +183,7 @@ async function listInbox({ config, json, waiting }: Shared & Readonly<{ waiting?
   printList(lines, none);
 }
 
-type OriginNote = (from: Origin) => string;
+type OriginNote = (from: WordOrigin) => string;
 
 /** Makes notes on where the request for an approval came from, empty if the person typed it (S13). */
 async function originNotes(): Promise<OriginNote> {
@@ -198,7 +202,7 @@ function ruleLine(rule: OutputOf<'policy list'>[number], originNote: OriginNote)
 }
 
 /** Removes what is stored of a person. Exit code 1 when nothing was stored, or the answer was no (Q12). */
-async function forget(given: Shared & Readonly<{ user: string; yes?: boolean }>): Promise<void> {
+async function forget(given: SharedOptions & Readonly<{ user: string; yes?: boolean }>): Promise<void> {
   const { user, config, json, yes } = given;
   const warning = `This deletes for good: the direct messages of ${user} with answers and files; in groups their messages, the answers to them and quotes of them; their waiting messages, pairing and usage. Running work for them stops. Backups are not touched.\n`;
   const answer = await agree(`${warning}Forget ${user}?`, yes === true);

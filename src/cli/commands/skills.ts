@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, flag, gather, option, optional, type Shared } from '../command.ts';
+import { argument, command, flag, gather, option, optional, type SharedOptions } from '../command.ts';
 import { print, printJson } from '../console.ts';
 
 const skill = argument('its name');
@@ -129,7 +129,7 @@ export const skillCommands = [
 ];
 
 /** Checks skills and prints all problems at once. Exit code 1 on any error (F5). */
-async function validate(given: Shared & Readonly<{ path: string; strict?: boolean }>): Promise<void> {
+async function validate(given: SharedOptions & Readonly<{ path: string; strict?: boolean }>): Promise<void> {
   const { validateTree } = await import('../../skills/parse/validate-skill.ts');
   const found = validateTree(path.resolve(given.path), {
     strict: given.strict === true,
@@ -149,7 +149,9 @@ async function validate(given: Shared & Readonly<{ path: string; strict?: boolea
 }
 
 /** Writes a new skill. Throws OperatorError rather than replace one. */
-async function writeNew(given: Shared & Readonly<{ name: string; description?: string }>): Promise<void> {
+async function writeNew(
+  given: SharedOptions & Readonly<{ name: string; description?: string }>,
+): Promise<void> {
   const { name, description = 'Say what this skill does and when to use it.' } = given;
   const [{ openOperatorConfig }, { newSkillText }] = await Promise.all([
     import('../open-config.ts'),
@@ -174,7 +176,7 @@ async function writeNew(given: Shared & Readonly<{ name: string; description?: s
 /** Carries out the operator's decision on a skill that the bot wrote, as its files are now (D9). */
 async function decide(
   operation: 'skill enable' | 'skill discard',
-  { name, config, json }: Shared & Readonly<{ name: string }>,
+  { name, config, json }: SharedOptions & Readonly<{ name: string }>,
 ): Promise<void> {
   const decided = await askBot(config, operation, name);
   if (json === true) return printJson(decided);

@@ -3,7 +3,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { ModelSettings } from '../../core/model.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { quietLog } from '../skills-here.ts';
-import type { ModelAnswer } from './answers.ts';
+import type { ModelChoice } from './answers.ts';
 import type { Dialog } from './dialog.ts';
 import { takeSecret } from './take-secret.ts';
 import type { WizardFlags } from './wizard-flags.ts';
@@ -11,7 +11,7 @@ import type { WizardFlags } from './wizard-flags.ts';
 const claude = 'claude-sonnet-5-5';
 
 /** Asks for the language model, and tries it at once. Undefined if none is wanted. */
-export async function askModel(dialog: Dialog, flags: WizardFlags): Promise<ModelAnswer | undefined> {
+export async function askModel(dialog: Dialog, flags: WizardFlags): Promise<ModelChoice | undefined> {
   for (let again = false; ; again = true) {
     const answer = await takeModel(dialog, flags, again);
     if (answer === undefined || flags.offline === true) return answer;
@@ -32,7 +32,7 @@ async function takeModel(
   dialog: Dialog,
   flags: WizardFlags,
   again: boolean,
-): Promise<ModelAnswer | undefined> {
+): Promise<ModelChoice | undefined> {
   const kind = await chooseKind(dialog, flags, again);
   const given = again ? {} : flags;
   if (kind === 'none') return undefined;
@@ -61,7 +61,7 @@ async function chooseKind(
   dialog: Dialog,
   flags: WizardFlags,
   again: boolean,
-): Promise<ModelAnswer['kind'] | 'none'> {
+): Promise<ModelChoice['kind'] | 'none'> {
   if (!again && flags['base-url'] !== undefined) return 'server';
   if (!again && flags['api-key'] !== undefined) return 'anthropic';
   if (!dialog.asks) return process.env['ANTHROPIC_API_KEY'] ? 'anthropic' : 'none';
@@ -72,7 +72,7 @@ async function chooseKind(
   ]);
 }
 
-function settingsOf(answer: ModelAnswer): ModelSettings {
+function settingsOf(answer: ModelChoice): ModelSettings {
   const { model, key } = answer;
   return answer.kind === 'server'
     ? { model, baseUrl: answer.baseUrl, apiKey: key?.value }

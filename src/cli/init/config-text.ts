@@ -1,8 +1,8 @@
 import { oneLine, printable } from '../../lib/text/text.ts';
-import type { Answers, Named } from './answers.ts';
+import type { InitAnswers, FoundPerson } from './answers.ts';
 
 /** The text of the config file, with comments for people who edit it later. */
-export function configText({ name, model, telegram, slack, owners, groups }: Answers): string {
+export function configText({ name, model, telegram, slack, owners, groups }: InitAnswers): string {
   const sections = [
     head,
     [
@@ -43,7 +43,7 @@ const head = [
   '# "$NAME" is the variable NAME: of the environment, or of .env beside this file. Most saved edits apply at once.',
 ];
 
-function modelLines(model: Answers['model']): readonly string[] {
+function modelLines(model: InitAnswers['model']): readonly string[] {
   if (model === undefined)
     return [
       '# Without a model a small offline stand-in answers.',
@@ -59,7 +59,7 @@ function modelLines(model: Answers['model']): readonly string[] {
   ];
 }
 
-function list(key: string, items: readonly Named[]): readonly string[] {
+function list(key: string, items: readonly FoundPerson[]): readonly string[] {
   if (items.length === 0) return [`${key} = []`];
   const lines = items.map(({ id, name }) => {
     const comment = name === undefined ? '' : ` # ${printable(oneLine(name, 60))}`;

@@ -1,19 +1,19 @@
-import type { Answers, Named } from './answers.ts';
+import type { InitAnswers, FoundPerson } from './answers.ts';
 import type { Dialog } from './dialog.ts';
-import { listenFor, newCode, type Listening } from './listen-for.ts';
+import { listenFor, newCode, type PersonListening } from './listen-for.ts';
 import type { WizardFlags } from './wizard-flags.ts';
 
 const defaultWaitSeconds = 300;
 
-type Found = Pick<Answers, 'owners' | 'groups'>;
+type Found = Pick<InitAnswers, 'owners' | 'groups'>;
 
 /**
  * Finds owners by a code that they send to the bot, and groups by adding the bot to them. Both may be given by id
  * instead.
  */
-export async function findPeople(dialog: Dialog, flags: WizardFlags, answers: Answers): Promise<Found> {
-  const owners: readonly Named[] = (flags.owner ?? []).map((id) => ({ id }));
-  const groups: readonly Named[] = (flags.group ?? []).map((id) => ({ id }));
+export async function findPeople(dialog: Dialog, flags: WizardFlags, answers: InitAnswers): Promise<Found> {
+  const owners: readonly FoundPerson[] = (flags.owner ?? []).map((id) => ({ id }));
+  const groups: readonly FoundPerson[] = (flags.group ?? []).map((id) => ({ id }));
   const hasChannel = answers.telegram !== undefined || answers.slack !== undefined;
   if (!hasChannel || flags.offline === true) return { owners, groups };
   const wants = {
@@ -29,13 +29,17 @@ export async function findPeople(dialog: Dialog, flags: WizardFlags, answers: An
   return { owners: allOwners, groups: [...groups, ...found] };
 }
 
-type Waiting = Readonly<{ listening: Listening; waitMs: number }>;
+type Waiting = Readonly<{ listening: PersonListening; waitMs: number }>;
 type ChannelName = 'telegram' | 'slack';
 
 const titles: Readonly<Record<ChannelName, string>> = { telegram: 'Telegram', slack: 'Slack' };
 
 /** Finds an owner on each connected channel, because a person known on one is a stranger on the other. */
-async function findOwners(dialog: Dialog, answers: Answers, waiting: Waiting): Promise<readonly Named[]> {
+async function findOwners(
+  dialog: Dialog,
+  answers: InitAnswers,
+  waiting: Waiting,
+): Promise<readonly FoundPerson[]> {
   const connected = (['telegram', 'slack'] as const).filter((name) => answers[name] !== undefined);
   const first = await findOwner(dialog, answers, { ...waiting, on: connected });
   const [other] = connected.filter((name) => !first.id.startsWith(`${name}:`));
@@ -49,9 +53,9 @@ async function findOwners(dialog: Dialog, answers: Answers, waiting: Waiting): P
 /** Finds one owner. `on` are the channels on which the code counts. */
 async function findOwner(
   dialog: Dialog,
-  { telegram }: Answers,
+  { telegram }: InitAnswers,
   { listening, waitMs, on }: Waiting & Readonly<{ on: readonly ChannelName[] }>,
-): Promise<Named> {
+): Promise<FoundPerson> {
   const code = newCode();
   const name = telegram?.username;
   dialog.say(
@@ -72,10 +76,10 @@ async function findOwner(
 async function findGroups(
   dialog: Dialog,
   flags: WizardFlags,
-  listening: Listening,
-  { owners, waitMs }: Readonly<{ owners: readonly Named[]; waitMs: number }>,
-): Promise<readonly Named[]> {
-  const found: Named[] = [];
+  listening: PersonListening,
+  { owners, waitMs }: Readonly<{ owners: readonly FoundPerson[]; waitMs: number }>,
+): Promise<readonly FoundPerson[]> {
+  const found: FoundPerson[] = [];
   const ids = owners.map(({ id }) => id);
   const wantsMore = async (): Promise<boolean> =>
     dialog.asks

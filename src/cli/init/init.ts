@@ -4,7 +4,7 @@ import { envFileOf } from '../../config/load-config.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { loadEnvBeside } from '../env-file.ts';
 import { useNetwork } from '../use-network.ts';
-import type { Answers } from './answers.ts';
+import type { InitAnswers } from './answers.ts';
 import { askSlack, askTelegram } from './ask-channels.ts';
 import { askModel } from './ask-model.ts';
 import { atTerminal, flagsOnly, type Dialog } from './dialog.ts';
@@ -36,13 +36,13 @@ export async function init(flags: WizardFlags): Promise<void> {
   dialog.end(`Start the bot: ${skilletHere()} start${option}`);
 }
 
-async function gather(dialog: Dialog, flags: WizardFlags): Promise<Answers> {
+async function gather(dialog: Dialog, flags: WizardFlags): Promise<InitAnswers> {
   const name =
     flags.name ?? (dialog.asks ? await dialog.text('What is the bot called?', 'Skillet') : 'Skillet');
   const model = await askModel(dialog, flags);
   const telegram = await askTelegram(dialog, flags);
   const slack = await askSlack(dialog, flags);
-  const answers: Answers = { name, model, telegram, slack, owners: [], groups: [] };
+  const answers: InitAnswers = { name, model, telegram, slack, owners: [], groups: [] };
   return { ...answers, ...(await findPeople(dialog, flags, answers)) };
 }
 

@@ -7,26 +7,26 @@ import { chatIdOf, type Conversation } from '../../core/conversation.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { quietLog } from '../skills-here.ts';
-import { secretsOf, type Answers, type Named } from './answers.ts';
+import { secretsOf, type InitAnswers, type FoundPerson } from './answers.ts';
 import { configText } from './config-text.ts';
 
 /** Listens on the real channels before there is a bot. Nothing that arrives is stored. */
-export type Listening = AsyncDisposable &
+export type PersonListening = AsyncDisposable &
   Readonly<{
     /**
      * The person who sends this code in a direct message on one of these channels. Rejects with OperatorError when the
      * time (ms) is over.
      */
-    owner(wanted: Readonly<{ code: string; on: readonly string[] }>, withinMs: number): Promise<Named>;
+    owner(wanted: Readonly<{ code: string; on: readonly string[] }>, withinMs: number): Promise<FoundPerson>;
     /**
      * The next group that one of these people adds the bot to. Rejects with OperatorError when the time (ms) is over.
      */
-    group(owners: readonly string[], withinMs: number): Promise<Named>;
+    group(owners: readonly string[], withinMs: number): Promise<FoundPerson>;
   }>;
 
-type Wanted = (event: ChannelEvent, channel: Channel) => Promise<Named | undefined>;
+type Wanted = (event: ChannelEvent, channel: Channel) => Promise<FoundPerson | undefined>;
 
-export async function listenFor(answers: Answers): Promise<Listening> {
+export async function listenFor(answers: InitAnswers): Promise<PersonListening> {
   const variables = Object.fromEntries(secretsOf(answers).map(({ variable, value }) => [variable, value]));
   const parsed = parseConfig(configText(answers), { env: variables });
   if (!parsed.ok) throw new OperatorError(parsed.problems.map(formatConfigProblem).join('\n'));
@@ -46,8 +46,8 @@ export async function listenFor(answers: Answers): Promise<Listening> {
     throw error;
   }
 
-  async function first(wanted: Wanted, what: string, withinMs: number): Promise<Named> {
-    const found = Promise.withResolvers<Named>();
+  async function first(wanted: Wanted, what: string, withinMs: number): Promise<FoundPerson> {
+    const found = Promise.withResolvers<FoundPerson>();
     const late = setTimeout(
       () => found.reject(new OperatorError(`${what} within ${withinMs / 1_000} s.`)),
       withinMs,

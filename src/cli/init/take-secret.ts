@@ -1,5 +1,5 @@
 import { OperatorError } from '../../core/errors.ts';
-import type { Secret } from './answers.ts';
+import type { EnvSecret } from './answers.ts';
 import type { Dialog } from './dialog.ts';
 import { wrongToken, type TokenKind } from './token-kinds.ts';
 
@@ -16,7 +16,7 @@ export async function takeSecret(
     again: boolean;
     kind?: TokenKind;
   }>,
-): Promise<Secret | undefined> {
+): Promise<EnvSecret | undefined> {
   const { flag, variable, question, again, kind } = given;
   const wrong = (value: string): string | undefined =>
     kind === undefined ? undefined : wrongToken(kind, value);
@@ -33,13 +33,13 @@ export async function takeSecret(
   return { variable, value: await dialog.secret(question, wrong), isSet: false };
 }
 
-function fitting(secret: Secret, wrong: (value: string) => string | undefined): Secret {
+function fitting(secret: EnvSecret, wrong: (value: string) => string | undefined): EnvSecret {
   const problem = wrong(secret.value);
   if (problem !== undefined) throw new OperatorError(`${secret.variable}: ${problem}`);
   return secret;
 }
 
-function ofFlag(flag: string, variable: string): Secret {
+function ofFlag(flag: string, variable: string): EnvSecret {
   const named = /^\$([A-Z_][A-Z0-9_]*)$/.exec(flag)?.[1];
   if (named === undefined) return { variable, value: flag, isSet: false };
   const value = process.env[named];

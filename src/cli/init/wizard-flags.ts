@@ -1,10 +1,10 @@
-import type { Shared } from '../command.ts';
+import type { SharedOptions } from '../command.ts';
 
 /**
  * A flag for each step of the wizard. A secret may be `$NAME`: then it stays in the environment and is written to no
  * file.
  */
-export type WizardFlags = Shared &
+export type WizardFlags = SharedOptions &
   Readonly<{
     yes?: boolean;
     replace?: boolean;

@@ -4,7 +4,7 @@ import { envFileOf, readConfigFile } from '../../config/load-config.ts';
 import { formatConfigProblem } from '../../config/config-problem.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { operatorText } from '../../core/operator-text.ts';
-import { secretsOf, type Answers, type Secret } from './answers.ts';
+import { secretsOf, type InitAnswers, type EnvSecret } from './answers.ts';
 import { configText } from './config-text.ts';
 import { refuseTracked } from './refuse-tracked.ts';
 
@@ -14,7 +14,7 @@ import { refuseTracked } from './refuse-tracked.ts';
  */
 export async function writeFiles(
   file: string,
-  answers: Answers,
+  answers: InitAnswers,
   replace: boolean,
 ): Promise<Readonly<{ written: readonly string[] }>> {
   const secrets = secretsOf(answers).filter(({ isSet }) => !isSet);
@@ -37,7 +37,7 @@ export async function writeFiles(
  * Writes secrets to `.env`, whose other lines stay as they are. The file is written aside and moved, so that nobody
  * reads half of it, or reads it before it is 0600.
  */
-function writeEnv(file: string, secrets: readonly Secret[]): void {
+function writeEnv(file: string, secrets: readonly EnvSecret[]): void {
   const before = existsSync(file) ? operatorText(readFileSync(file), file) : '';
   const names = secrets.map(({ variable }) => variable);
   const kept = before

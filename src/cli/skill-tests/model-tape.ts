@@ -44,13 +44,13 @@ export async function writeTape(
   await writeFile(file, `${JSON.stringify({ version: 1, cases }, clean, 1)}\n`, { mode: 0o600 });
 }
 
-export type Heard = Readonly<{
+export type TapeRecord = Readonly<{
   exchanges: Exchange[];
   /** Why models failed, a sentence each. */
   failures: string[];
 }>;
 
-export function taped(model: Model, { exchanges, failures }: Heard): Model {
+export function taped(model: Model, { exchanges, failures }: TapeRecord): Model {
   const complete: Complete = async (request, signal, onText) => {
     try {
       const answer = await model.complete(request, signal, onText);

@@ -17,7 +17,7 @@ import { createSkillLibrary, type SkillLibrary } from '../../skills/skill-librar
 import { readApprovals, type WrittenSkill } from '../../skills/written-skills.ts';
 import { marker } from '../../skills/written-marker.ts';
 import { judgeCase, type CaseRun } from './judge-case.ts';
-import { replayed, taped, type Exchange, type Heard, type Tape } from './model-tape.ts';
+import { replayed, taped, type Exchange, type TapeRecord, type Tape } from './model-tape.ts';
 import { skillRoots, writtenRoot, openSkillSandbox } from '../../skills/open-library.ts';
 import { openPlugins } from '../../features/plugins/plugins.ts';
 import { runCase } from './run-case.ts';
@@ -77,7 +77,7 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
     try {
       for (const one of cases.cases) {
         const key = `${one.file}: ${one.name}`;
-        const heard: Heard = { exchanges: [], failures: [] };
+        const heard: TapeRecord = { exchanges: [], failures: [] };
         const began = performance.now();
         const ground = {
           config: only(config, one, skill, library),
@@ -203,7 +203,7 @@ async function readCases(
 
 function modelsFor(
   recorded: readonly Exchange[] | undefined,
-  heard: Heard,
+  heard: TapeRecord,
   log: Log,
 ): (config: Config) => Models {
   if (recorded !== undefined) {

@@ -7,7 +7,7 @@ import type { Message } from '../../core/message.ts';
 import type { Skill } from '../../core/skill.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { inlineCode, oneLine } from '../../lib/text/text.ts';
-import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
+import { describeTask, skillsText, startButtons, type Overview } from '../overview.ts';
 import { ownRuns, taskId } from '../stop-work.ts';
 import type { FeatureParts } from '../parts-of-features.ts';
 import { press, type SayAs } from './presses.ts';
@@ -80,7 +80,7 @@ async function skills(visit: Visit, { overview, writeCommand }: PageDeps): Promi
   const { conversation, sender } = visit;
   const usable = await overview.usable(visit);
   const write = (name: string, args?: string): string => writeCommand(conversation, name, args);
-  return { markdown: listSkills(usable, write, sayIn(sender.language)), buttons: startButtons(usable) };
+  return { markdown: skillsText(usable, write, sayIn(sender.language)), buttons: startButtons(usable) };
 }
 
 function toStranger({ sender }: Visit, code: MessageDenial): string {

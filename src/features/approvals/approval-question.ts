@@ -126,8 +126,8 @@ function code(text: string): string {
 export function outcomeText(request: PendingRequest): string {
   const { payload, state, answer } = request;
   const say = sayIn(languageOf(request));
-  const tool = inlineCode(textOf(payload['tool']));
-  const what = payload['skill'] === undefined ? tool : say`${tool} of ${textOf(payload['skill'])}`;
+  const tool = inlineCode(textOfJson(payload['tool']));
+  const what = payload['skill'] === undefined ? tool : say`${tool} of ${textOfJson(payload['skill'])}`;
   if (state === 'expired')
     return say`Not approved in time, so denied: ${what}. Ask me again if you still want it.`;
   if (state === 'cancelled') return say`Stopped: ${what}.`;
@@ -142,8 +142,8 @@ export function auditOf(request: PendingRequest): AuditEvent {
   return {
     event: 'approval',
     id,
-    tool: textOf(payload['tool']),
-    skill: payload['skill'] === undefined ? undefined : textOf(payload['skill']),
+    tool: textOfJson(payload['tool']),
+    skill: payload['skill'] === undefined ? undefined : textOfJson(payload['skill']),
     conversation: conversationKey(conversation),
     requester,
     outcome: state === 'answered' || state === 'open' ? answered : state,
@@ -152,13 +152,13 @@ export function auditOf(request: PendingRequest): AuditEvent {
 }
 
 export function languageOf({ payload }: PendingRequest): string | undefined {
-  return textOf(payload['language']);
+  return textOfJson(payload['language']);
 }
 
 export function isApproved({ answer }: PendingRequest): boolean {
   return answer?.value === 'approve' || answer?.value === 'always';
 }
 
-export function textOf(value: JsonValue | undefined): string {
+export function textOfJson(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }

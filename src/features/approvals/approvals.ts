@@ -16,7 +16,7 @@ import {
   isApproved,
   languageOf,
   outcomeText,
-  textOf,
+  textOfJson,
 } from './approval-question.ts';
 import type { Approval, ApprovalRequest, AskPeople } from '../../core/approval.ts';
 import type { StandingRules } from './standing-rules.ts';
@@ -83,7 +83,7 @@ export function createApprovals(
   async function isAsked(id: string): Promise<boolean> {
     const known = await store.pendingRequests.find(id);
     if (known?.state !== 'open') return known !== undefined;
-    return (await store.outbox.receipt(textOf(known.payload['message']))) !== undefined;
+    return (await store.outbox.receipt(textOfJson(known.payload['message']))) !== undefined;
   }
 
   async function ask(
@@ -162,10 +162,10 @@ export function createApprovals(
     await store.signals.send('answer', id);
     if (!isCutOff || !(await audit.holds(id, request.askedAt))) await audit.record(auditOf(request));
     const key = outcomeKey(id);
-    const receipt = await store.outbox.receipt(textOf(request.payload['message']));
+    const receipt = await store.outbox.receipt(textOfJson(request.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
     const text = isCutOff ? await cameOf(request) : outcomeText(request);
-    const input = textOf(request.payload['input']);
+    const input = textOfJson(request.payload['input']);
     const whole = input === '' ? text : `${text}\n\n${input}`;
     await store.commit({ outbox: await replies.rows(request.conversation, key, whole) });
   }

@@ -5,7 +5,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { changes, noInput, reads, textInput } from '../../core/operation.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 import type { PendingRequest } from '../../store/pending-requests.ts';
-import { textOf } from './approval-question.ts';
+import { textOfJson } from './approval-question.ts';
 import type { Approvals } from './approvals.ts';
 import { listRules, type StandingRules } from './standing-rules.ts';
 
@@ -88,9 +88,9 @@ function toWaitingApproval(request: PendingRequest): WaitingApproval {
   return {
     ...{ id, requester, askedAt, expiresAt, isDirect, fourEyes: payload['fourEyes'] === true },
     conversation: conversationKey(conversation),
-    tool: textOf(payload['tool']),
-    skill: textOf(payload['skill']),
-    input: isDirect ? '' : textOf(payload['input']),
+    tool: textOfJson(payload['tool']),
+    skill: textOfJson(payload['skill']),
+    input: isDirect ? '' : textOfJson(payload['input']),
   };
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { versionOf } from './approve-skill.ts';
 import type { Button } from '../../core/channel.ts';
-import { sayOrigin, type Origin } from '../../core/provenance.ts';
+import { sayOrigin, type WordOrigin } from '../../core/provenance.ts';
 import type { Requester } from '../../core/tool.ts';
 import { codeBlock, inlineCode } from '../../lib/text/text.ts';
 import type { Replies } from '../../replies/replies.ts';
@@ -80,7 +80,7 @@ function describeWrittenSkill(skill: {
   given: readonly string[];
   /** True if no version of this name was ever enabled. */
   isNew: boolean;
-  from: Origin;
+  from: WordOrigin;
 }): Words {
   const { name, directory, hash, sender, given, isNew, from } = skill;
   const files = hash.files.filter((file) => file.path !== marker);

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { createMutex } from '../../lib/async/mutex.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Origin, Provenance } from '../../core/provenance.ts';
+import type { WordOrigin, Provenance } from '../../core/provenance.ts';
 import type { Requester } from '../../core/tool.ts';
 import { checkDraft, isThere, prepareDraft, type SkillDraft } from '../../skills/prepare-draft.ts';
 import { hashSkill } from '../../skills/install/hash-skill.ts';
@@ -125,7 +125,7 @@ export function createWriteSkill(options: {
 }
 
 /** Whose words the skill has after a change. If the person typed the change, the rest is still not their own (S13). */
-function originOf({ words, by }: Provenance, before: WrittenSkill | undefined): Origin {
+function originOf({ words, by }: Provenance, before: WrittenSkill | undefined): WordOrigin {
   return words === 'typed' && before !== undefined && before.from?.words !== 'typed'
     ? before.from
     : { words, by };

@@ -1,5 +1,5 @@
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
-import { failure, type CapabilityFailure, type Outcome } from './call-bridge.ts';
+import { failure, type CapabilityFailure, type CapabilityOutcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
 import { findCredential } from './capability-checks.ts';
@@ -26,7 +26,10 @@ const most = 8;
  * Does the next step of a sign-in: sends its code, polls a device flow, or shows the linked identity. If the provider
  * fails for a time, the sign-in stays as it is.
  */
-export type AdvanceFlow = (flow: OpenFlow, signal: AbortSignal) => Promise<Outcome<'waiting' | 'linked'>>;
+export type AdvanceFlow = (
+  flow: OpenFlow,
+  signal: AbortSignal,
+) => Promise<CapabilityOutcome<'waiting' | 'linked'>>;
 
 /** After one of these failures the sign-in is over. */
 const final: ReadonlySet<CapabilityCode> = new Set([
@@ -60,7 +63,7 @@ export function createAdvanceFlow(options: {
   async function ask(
     { id: _, capability, state, content }: OpenFlow,
     signal: AbortSignal,
-  ): Promise<Outcome<BridgeResults['auth_poll']>> {
+  ): Promise<CapabilityOutcome<BridgeResults['auth_poll']>> {
     const provider = providers().get(namespaceOf(capability));
     if (provider === undefined)
       return failure('capability_not_found', `no provider of ${capability} is set up any more`);
@@ -117,7 +120,9 @@ export function createAdvanceFlow(options: {
 }
 
 /** Checks that a linked account has references in it, never a secret (C3). */
-function checkLinked(outcome: Outcome<BridgeResults['auth_poll']>): Outcome<BridgeResults['auth_poll']> {
+function checkLinked(
+  outcome: CapabilityOutcome<BridgeResults['auth_poll']>,
+): CapabilityOutcome<BridgeResults['auth_poll']> {
   if (!outcome.ok || 'status' in outcome.value) return outcome;
   const credential = findCredential(outcome.value);
   return credential === undefined

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { AdvanceFlow } from './advance-flow.ts';
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
-import { failure, type Outcome } from './call-bridge.ts';
+import { failure, type CapabilityOutcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import type { CapabilityCaller } from './capability-checks.ts';
 import type { InvokeCapability } from './invoke-capability.ts';
@@ -26,7 +26,7 @@ export type AuthFlows = Readonly<{
     caller: CapabilityCaller,
     of: Readonly<{ capability: string; hint?: string | undefined; call: string }>,
     signal: AbortSignal,
-  ): Promise<Outcome<FlowView>>;
+  ): Promise<CapabilityOutcome<FlowView>>;
   /** Open sign-ins of the person for capabilities that the skill declares. */
   list(caller: CapabilityCaller): Promise<readonly FlowView[]>;
   /** Polls a device flow. For another sign-in it says that `complete` is needed. */
@@ -34,7 +34,7 @@ export type AuthFlows = Readonly<{
     caller: CapabilityCaller,
     of: Readonly<{ flow?: string | undefined; capability?: string | undefined; as: 'poll' | 'complete' }>,
     signal: AbortSignal,
-  ): Promise<Outcome<FlowView>>;
+  ): Promise<CapabilityOutcome<FlowView>>;
 }>;
 
 const flowMs = 30 * 60_000;
@@ -155,7 +155,7 @@ export function createAuthFlows(options: {
 }
 
 /** Checks what a provider began: state and PKCE are required, and plain HTTP only to this machine (C6). */
-function checkBegun(begun: BridgeResults['auth_begin']): Outcome<BridgeResults['auth_begin']> {
+function checkBegun(begun: BridgeResults['auth_begin']): CapabilityOutcome<BridgeResults['auth_begin']> {
   const invalid = (why: string) => failure('capability_invalid_output', `the provider’s sign-in ${why}`);
   const url = new URL(begun.auth_url);
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);

@@ -25,7 +25,7 @@ export type BridgeProvider = Readonly<{
 
 /** Why a call failed. `message` is for a model, so it has nothing of the program's stderr in it. */
 export type CapabilityFailure = Readonly<{ ok: false; code: CapabilityCode; message: string }>;
-export type Outcome<Value> = Readonly<{ ok: true; value: Value }> | CapabilityFailure;
+export type CapabilityOutcome<Value> = Readonly<{ ok: true; value: Value }> | CapabilityFailure;
 
 export function failure(code: CapabilityCode, message: string): CapabilityFailure {
   return { ok: false, code, message };
@@ -45,7 +45,7 @@ export async function callBridge<Method extends BridgeMethod>(
     endWithUs: EndWithUs;
     log: Log;
   }>,
-): Promise<Outcome<BridgeResults[Method]>> {
+): Promise<CapabilityOutcome<BridgeResults[Method]>> {
   const { namespace, command, timeoutSeconds } = provider;
   const request: BridgeRequest<Method> = {
     version: bridgeVersion,
@@ -77,7 +77,7 @@ export async function callBridge<Method extends BridgeMethod>(
 function read<Method extends BridgeMethod>(
   { id, namespace, method }: BridgeRequest<Method>,
   process: Awaited<ReturnType<typeof runProgram>>,
-): Outcome<BridgeResults[Method]> {
+): CapabilityOutcome<BridgeResults[Method]> {
   const unavailable = (why: string) =>
     failure('capability_backend_unavailable', `the provider of ${namespace} ${why}`);
   const invalid = (why: string) =>

@@ -1,5 +1,5 @@
 import { capabilityIdForm } from './bridge-contract.ts';
-import { failure, type CapabilityFailure, type Outcome } from './call-bridge.ts';
+import { failure, type CapabilityFailure, type CapabilityOutcome } from './call-bridge.ts';
 import type { Capability, CheckedOperation } from './definitions.ts';
 import { chatIdOf, type ChatType } from '../../core/conversation.ts';
 import type { Requester } from '../../core/tool.ts';
@@ -63,7 +63,7 @@ export function judgeInput(
   { id, operations }: Capability,
   name: string,
   input: unknown,
-): Outcome<CheckedOperation> {
+): CapabilityOutcome<CheckedOperation> {
   const operation = operations.get(name);
   if (operation === undefined)
     return failure(
@@ -81,7 +81,7 @@ export function chooseAccount(
   operation: Pick<CheckedOperation, 'requires_auth'>,
   refs: readonly string[],
   named: string | undefined,
-): Outcome<string | null> {
+): CapabilityOutcome<string | null> {
   if (!operation.requires_auth) return { ok: true, value: null };
   const [only, ...others] = refs;
   if (only === undefined)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { CapabilityDefinition, CapabilityOperation } from './bridge-contract.ts';
-import { failure, type BridgeProvider, type Outcome } from './call-bridge.ts';
+import { failure, type BridgeProvider, type CapabilityOutcome } from './call-bridge.ts';
 import { namespaceOf } from './configured-providers.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../../lib/json/json-schema-check.ts';
 
@@ -14,13 +14,13 @@ export type Capability = Omit<CapabilityDefinition, 'operations'> &
 export type Definitions = (
   provider: BridgeProvider,
   signal: AbortSignal,
-) => Promise<Outcome<ReadonlyMap<string, Capability>>>;
+) => Promise<CapabilityOutcome<ReadonlyMap<string, Capability>>>;
 
 const keptMs = 5 * 60_000;
 
 type Kept = Readonly<{
   at: number;
-  known: Promise<Outcome<ReadonlyMap<string, Capability>>>;
+  known: Promise<CapabilityOutcome<ReadonlyMap<string, Capability>>>;
 }>;
 
 /** Asks providers what they offer, and keeps each answer for five minutes (C1). */
@@ -28,13 +28,13 @@ export function createDefinitions(options: {
   fetch(
     provider: BridgeProvider,
     signal: AbortSignal,
-  ): Promise<Outcome<Readonly<{ definitions: readonly CapabilityDefinition[] }>>>;
+  ): Promise<CapabilityOutcome<Readonly<{ definitions: readonly CapabilityDefinition[] }>>>;
   clock: Pick<Clock, 'now'>;
 }): Definitions {
   const { fetch, clock } = options;
   const kept = new Map<string, Kept>();
 
-  async function ask(provider: BridgeProvider): Promise<Outcome<ReadonlyMap<string, Capability>>> {
+  async function ask(provider: BridgeProvider): Promise<CapabilityOutcome<ReadonlyMap<string, Capability>>> {
     // Several callers share the answer, so none of their signals aborts it; its own timeout does.
     const answer = await fetch(provider, new AbortController().signal);
     return answer.ok ? checkDefinitions(provider.namespace, answer.value.definitions) : answer;
@@ -59,7 +59,7 @@ export function createDefinitions(options: {
 export function checkDefinitions(
   namespace: string,
   definitions: readonly CapabilityDefinition[],
-): Outcome<ReadonlyMap<string, Capability>> {
+): CapabilityOutcome<ReadonlyMap<string, Capability>> {
   const invalid = (why: string) =>
     failure('capability_invalid_output', `the provider of ${namespace} describes ${why}`);
   const checked = new Map<string, Capability>();

@@ -1,7 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { CapabilityRecords } from '../../store/capability-records.ts';
 import type { Accounts } from './capability-base.ts';
-import { failure, type BridgeProvider, type CapabilityFailure, type Outcome } from './call-bridge.ts';
+import {
+  failure,
+  type BridgeProvider,
+  type CapabilityFailure,
+  type CapabilityOutcome,
+} from './call-bridge.ts';
 import { canonicalJson, hashJson } from '../../lib/json/json-values.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
@@ -51,7 +56,7 @@ export type InvokeCapability = Readonly<{
     caller: CapabilityCaller,
     request: CapabilityRequest,
     signal: AbortSignal,
-  ): Promise<Outcome<PreparedCall>>;
+  ): Promise<CapabilityOutcome<PreparedCall>>;
   /**
    * Checks a call again, makes it, and checks the answer. A call that changes something is made only as it was
    * confirmed. If it is repeated, the stored outcome of this run and input is returned (C8).
@@ -60,12 +65,12 @@ export type InvokeCapability = Readonly<{
     caller: CapabilityCaller,
     request: CapabilityRequest,
     options: Readonly<{ agreed: unknown; signal: AbortSignal }>,
-  ): Promise<Outcome<InvokedCall>>;
+  ): Promise<CapabilityOutcome<InvokedCall>>;
   find(
     caller: CapabilityCaller,
     capability: string,
     signal: AbortSignal,
-  ): Promise<Outcome<Readonly<{ provider: BridgeProvider; definition: Capability }>>>;
+  ): Promise<CapabilityOutcome<Readonly<{ provider: BridgeProvider; definition: Capability }>>>;
 }>;
 
 export function createInvokeCapability(options: {
@@ -99,7 +104,9 @@ export function createInvokeCapability(options: {
     request: CapabilityRequest,
     signal: AbortSignal,
   ): Promise<
-    Outcome<Readonly<{ provider: BridgeProvider; operation: CheckedOperation; account: string | null }>>
+    CapabilityOutcome<
+      Readonly<{ provider: BridgeProvider; operation: CheckedOperation; account: string | null }>
+    >
   > {
     const found = await find(caller, request.capability, signal);
     if (!found.ok) return found;

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, randomUUID, type KeyObject } from 'node:crypto';
 import type { BridgeMethod, BridgeParams, BridgeResults } from './bridge-contract.ts';
-import { callBridge, failure, type BridgeProvider, type Outcome } from './call-bridge.ts';
+import { callBridge, failure, type BridgeProvider, type CapabilityOutcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { findCredential } from './capability-checks.ts';
 import { chatIdOf, type SeenChatType } from '../../core/conversation.ts';
@@ -29,14 +29,17 @@ type CallSubject = Readonly<{
 
 /** Calls providers with tokens that say for whom (C3). */
 export type SignedCalls = Readonly<{
-  definitions(provider: BridgeProvider, signal: AbortSignal): Promise<Outcome<BridgeResults['definitions']>>;
+  definitions(
+    provider: BridgeProvider,
+    signal: AbortSignal,
+  ): Promise<CapabilityOutcome<BridgeResults['definitions']>>;
   call<Method extends Signed>(
     provider: BridgeProvider,
     method: Method,
     params: Omit<BridgeParams[Method], 'context_token'>,
     subject: CallSubject,
     signal: AbortSignal,
-  ): Promise<Outcome<BridgeResults[Method]>>;
+  ): Promise<CapabilityOutcome<BridgeResults[Method]>>;
 }>;
 
 export function createSignedCalls(options: {
@@ -55,8 +58,8 @@ export function createSignedCalls(options: {
 
   /** Runs `work` with the tokens. If the key can't be opened, nothing is called. */
   async function withTokens<Value>(
-    work: (tokens: IdentityTokens) => Promise<Outcome<Value>>,
-  ): Promise<Outcome<Value>> {
+    work: (tokens: IdentityTokens) => Promise<CapabilityOutcome<Value>>,
+  ): Promise<CapabilityOutcome<Value>> {
     try {
       return await work(await tokens());
     } catch (error) {

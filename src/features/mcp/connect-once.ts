@@ -24,7 +24,7 @@ export type Called =
   | Readonly<{ kind: 'answered'; result: unknown }>
   | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
 
-export type Connection = Readonly<{
+export type McpConnection = Readonly<{
   /** Lists the server's tools, page by page, as it sent them. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   /** Calls a tool. Rejects only if `signal` aborts, and then tells the server. */
@@ -52,7 +52,7 @@ export type ConnectOnce = (
     endWithUs: EndWithUs;
     clock: Clock;
   }>,
-) => Promise<Connection>;
+) => Promise<McpConnection>;
 
 const mostPages = 50;
 const pingMs = 10_000;

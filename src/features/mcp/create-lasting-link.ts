@@ -1,7 +1,7 @@
 import type { LinkState } from '../../core/server-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../../lib/async/deadline.ts';
-import type { Called, Connection } from './connect-once.ts';
+import type { Called, McpConnection } from './connect-once.ts';
 
 type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
@@ -42,7 +42,7 @@ const listingMs = { first: 1_000, last: 60_000 };
 
 /** Keeps a connection, and retries in the background with growing pauses (X7). `take` receives every list of tools. */
 export function createLastingLink(options: {
-  connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
+  connect(signal: AbortSignal, onListChanged: () => void): Promise<McpConnection>;
   /** Called with the tools of each listing. If it rejects, the connection ends. */
   take(listed: readonly unknown[]): Promise<void>;
   onState(state: LinkState, before: LinkState): void;
@@ -51,7 +51,7 @@ export function createLastingLink(options: {
   const { connect, take, onState, clock } = options;
   const ended = new AbortController();
   let state: LinkState = { is: 'connecting', since: clock.now() };
-  let current: Connection | undefined;
+  let current: McpConnection | undefined;
   /** Resolves after the current or the next try. */
   let attempt = Promise.withResolvers<void>();
   const tried = attempt.promise;
@@ -75,7 +75,7 @@ export function createLastingLink(options: {
   /** Connects, and resolves with the reason when the connection is lost. */
   async function hold(): Promise<string> {
     const over = createDeadline(clock);
-    let connection: Connection | undefined;
+    let connection: McpConnection | undefined;
     try {
       over.start(connectMs);
       const signal = AbortSignal.any([over.signal, ended.signal]);
@@ -104,7 +104,7 @@ export function createLastingLink(options: {
         changed = true;
         noted.resolve();
       },
-      async follow(connection: Connection): Promise<string> {
+      async follow(connection: McpConnection): Promise<string> {
         for (let wait = listingMs.first; ;) {
           await Promise.race([noted.promise, connection.closed]);
           if (current !== connection) return 'the connection ended';
@@ -135,7 +135,7 @@ export function createLastingLink(options: {
   }
 
   /** Starts a retry at once and waits for that one. Undefined if it failed. */
-  async function ready(signal: AbortSignal): Promise<Connection | undefined> {
+  async function ready(signal: AbortSignal): Promise<McpConnection | undefined> {
     if (current !== undefined) return current;
     pause.abort();
     const { promise } = attempt;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { placeOf } from '../../audit/audit-event.ts';
 import { fail, succeed } from '../../core/envelope.ts';
-import { longestMemory, memoryScopes, type Memory, type Said } from '../../core/memory.ts';
+import { longestMemory, memoryScopes, type Memory, type SearchableText } from '../../core/memory.ts';
 import { sayOrigin, type Provenance } from '../../core/provenance.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import type { Requester } from '../../core/tool.ts';
@@ -25,7 +25,7 @@ export type MemoryTurn = Readonly<{
   /** True for a skill, hook or routine: nobody can tell whose words a text has, so the person is asked. */
   inRun: boolean;
   /** Address at which the platform shows a message. Undefined: it has none. */
-  linkTo(said: Pick<Said, 'conversation' | 'source'>): string | undefined;
+  linkTo(said: Pick<SearchableText, 'conversation' | 'source'>): string | undefined;
 }>;
 
 const mostKept = 200;

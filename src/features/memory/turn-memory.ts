@@ -3,7 +3,7 @@ import { startedIn, taintOf } from '../../access/taint-of.ts';
 import type { Channel } from '../../core/channel.ts';
 import { taintIn, type Entry } from '../../core/entry.ts';
 import type { NewTurn, Notes, TurnPart } from '../../core/feature.ts';
-import type { Memory, MemoryUse, Said } from '../../core/memory.ts';
+import type { Memory, MemoryUse, SearchableText } from '../../core/memory.ts';
 import { isUnattended, type Message } from '../../core/message.ts';
 import { sayOrigin } from '../../core/provenance.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
@@ -38,7 +38,10 @@ const longestSaid = 4_000;
 const shortText = 80;
 
 export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
-  const linkTo = ({ conversation, source }: Pick<Said, 'conversation' | 'source'>): string | undefined =>
+  const linkTo = ({
+    conversation,
+    source,
+  }: Pick<SearchableText, 'conversation' | 'source'>): string | undefined =>
     source === undefined
       ? undefined
       : deps.channels.get(conversation.channel)?.messageLink?.(conversation, source);
@@ -84,7 +87,7 @@ async function saidIn(
   all: readonly Entry[],
   { message, transcript, open: { holders, use } }: Turn,
   { store, botName }: TurnMemoryDeps,
-): Promise<readonly Said[]> {
+): Promise<readonly SearchableText[]> {
   // In a group only the sender sees an ephemeral message.
   if (use.ephemeral || message.task !== undefined) return [];
   const [holder] = holders;

@@ -20,12 +20,12 @@ import { watchRoutines } from './watch-routines.ts';
 
 /** Reminders, and what the bot does at set times (N1-N6). A person's time zone belongs to them (U20). */
 export const routines = {
-  create: createRoutines,
+  create: createRoutinesFeature,
   atRest: (desk: Desk) => ({ operations: routineOperations(desk) }),
   checks: checkRoutines,
 };
 
-export function createRoutines(app: App): Feature {
+export function createRoutinesFeature(app: App): Feature {
   const { store, log, runtime } = app;
   const watch = watchRoutines(app);
   return {

@@ -1,12 +1,12 @@
 import type { App } from '../../app.ts';
 import { decideSkill, type SkillUse } from '../../access/decide-skill.ts';
-import type { Task } from '../../core/feature.ts';
+import type { QueuedTask } from '../../core/feature.ts';
 import { operatorZone } from '../../core/local-time.ts';
 import { requesterOf, type Message } from '../../core/message.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import { partKey } from '../../replies/replies.ts';
-import { headOf, readAnswer, type RoutineTask } from './routine-message.ts';
+import { headOf, readRoutineAnswer, type RoutineTask } from './routine-message.ts';
 import { settleRoutine, stopRoutine } from './settle-routine.ts';
 
 type Fired = Readonly<{ key: string; message: Message; task: RoutineTask }>;
@@ -15,7 +15,7 @@ type Fired = Readonly<{ key: string; message: Message; task: RoutineTask }>;
  * Runs a due routine with the rights that its creator has in its chat now (N3, S17). May be repeated at any point (Q5).
  */
 export async function handleRoutine(
-  { wasStarted, think, ...given }: Fired & Pick<Task, 'wasStarted' | 'think'>,
+  { wasStarted, think, ...given }: Fired & Pick<QueuedTask, 'wasStarted' | 'think'>,
   deps: App,
 ): Promise<void> {
   const { key, task } = given;
@@ -39,7 +39,7 @@ export async function handleRoutine(
   // A person who was removed meanwhile gets no answer (A9).
   const barredNow = await whyBarred(fired, deps);
   if (barredNow !== undefined) return stop(fired, barredNow, deps);
-  const answer = readAnswer(text, task);
+  const answer = readRoutineAnswer(text, task);
   await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps);
 }
 

@@ -5,7 +5,7 @@ import type { Routine } from '../../store/routines.ts';
 import { routineButtons } from './routine-buttons.ts';
 import { mayManage, pauseOrResume, removeRoutine, runNow } from './routine-book.ts';
 import type { BookDeps } from './define-routine.ts';
-import { describeRoutine, readerOf } from './show-routines.ts';
+import { describeRoutine, routinesReader } from './show-routines.ts';
 
 /**
  * `refused` is shown only to the person who pressed. Otherwise the pressed message shows `text`. `said` is what a list
@@ -32,7 +32,7 @@ export async function pressRoutine(
     return { refused: say`Only the person who set it up, or an owner, can do that.` };
   const isFixed = routine.definition.fromConfig === true;
   const show = async (one: Routine): Promise<Exclude<PressedRoutine, { refused: string }>> => ({
-    text: await describeRoutine(one, readerOf(requester), deps.store.outbox),
+    text: await describeRoutine(one, routinesReader(requester), deps.store.outbox),
     buttons: routineButtons(one, say),
   });
   if (action === 'show') return show(routine);

@@ -9,7 +9,7 @@ import {
   usualTime,
   weekdayOf,
 } from './read-day.ts';
-import { readSpan, type Span } from './read-span.ts';
+import { readSpan, type TimeSpan } from './read-span.ts';
 
 export type ReadEvery = Readonly<
   { ok: true; when: RoutineTime; byClock: boolean } | { ok: false; problem: string }
@@ -98,7 +98,7 @@ function readBody(body: string, times: readonly number[] | undefined, of: Days):
 
 /** Steps that begin now, or on the next day and time that the words name. */
 function steps(
-  span: Span,
+  span: TimeSpan,
   start: string,
   times: readonly number[] | undefined,
   of: Days,

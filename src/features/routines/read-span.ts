@@ -1,5 +1,5 @@
 /** A length of time. Days and months follow the calendar: the time of day stays the same when the clocks change. */
-export type Span = Readonly<{ ms: number; days: number; months: number }>;
+export type TimeSpan = Readonly<{ ms: number; days: number; months: number }>;
 
 const second = 1_000;
 const day = 24 * 3_600 * second;
@@ -55,13 +55,13 @@ const piece = new RegExp(
  * Reads a length of time in lower case with single spaces, such as "2h30m", "an hour and a half", "1.5 hours" or
  * "pt20m". Undefined: the words are none, or it is zero.
  */
-export function readSpan(text: string): Span | undefined {
+export function readSpan(text: string): TimeSpan | undefined {
   const span = isoSpan(text) ?? spanInWords(text);
   return span !== undefined && span.ms + span.days + span.months > 0 ? span : undefined;
 }
 
-function spanInWords(text: string): Span | undefined {
-  let whole: Span = { ms: 0, days: 0, months: 0 };
+function spanInWords(text: string): TimeSpan | undefined {
+  let whole: TimeSpan = { ms: 0, days: 0, months: 0 };
   for (let rest = text; rest !== '';) {
     const [all = '', number = '', half, name = '', halfMore] = piece.exec(rest) ?? [];
     const unit = units.get(name);
@@ -76,14 +76,14 @@ function spanInWords(text: string): Span | undefined {
 }
 
 /** Multiplies a unit. Half a day is twelve hours; half a month has no length, so it is undefined. */
-function times({ ms = 0, days = 0, months = 0 }: Unit, count: number): Span | undefined {
+function times({ ms = 0, days = 0, months = 0 }: Unit, count: number): TimeSpan | undefined {
   const whole = { ms: Math.ceil(ms * count), days: days * count, months: months * count };
   if (!Number.isInteger(whole.months)) return undefined;
   if (Number.isInteger(whole.days)) return whole;
   return { ...whole, ms: Math.ceil(whole.days * day), days: 0 };
 }
 
-function isoSpan(text: string): Span | undefined {
+function isoSpan(text: string): TimeSpan | undefined {
   const found = /^p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?$/.exec(
     text,
   );

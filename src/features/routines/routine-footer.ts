@@ -6,7 +6,7 @@ import { escapeMarkdown } from '../../lib/markdown/write-markdown.ts';
 import type { BookDeps } from './define-routine.ts';
 import { askForZone } from './person-zone.ts';
 import { findHere, routineId } from './routine-book.ts';
-import { nextWords, readerOf } from './show-routines.ts';
+import { nextWords, routinesReader } from './show-routines.ts';
 
 type Call = Readonly<{ id: string; name: string; input: unknown }>;
 
@@ -31,7 +31,7 @@ export async function routineFooter(
       : findHere(String(named), requester, deps));
     if (routine === undefined) continue;
     isAssumed ||= routine.definition.assumed !== undefined;
-    const [next] = nextWords(routine, readerOf(requester));
+    const [next] = nextWords(routine, routinesReader(requester));
     const { name: called, from } = routine.definition;
     const origin = from && sayOrigin(from, say);
     const words = [

@@ -81,7 +81,7 @@ function lateNote(
 export type RoutineAnswer = Readonly<{ how: 'answered' | 'quiet' | 'failed'; text: string }>;
 
 /** Reads what the model's answer means (N4, N6). */
-export function readAnswer(text: string, task: RoutineTask): RoutineAnswer {
+export function readRoutineAnswer(text: string, task: RoutineTask): RoutineAnswer {
   const said = text.trim();
   if (task.quiet === true && said.endsWith(nothingToReport)) return { how: 'quiet', text: '' };
   if (!said.startsWith(couldNotDo)) return { how: 'answered', text: said };

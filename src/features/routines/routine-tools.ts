@@ -17,7 +17,7 @@ import {
   routinesHere,
 } from './routine-book.ts';
 import { isTooOften, type BookDeps, type Booked, type RoutineWish } from './define-routine.ts';
-import { describeRoutine, nextWords, readerOf } from './show-routines.ts';
+import { describeRoutine, nextWords, routinesReader } from './show-routines.ts';
 
 /** Every request has these tools in it, so they use few words, each only once (M6). */
 const wishes = {
@@ -105,7 +105,7 @@ export function routineTools(inRoutine: boolean, whose: WhoseWords, deps: BookDe
           const place = (await isHere(routine, requester, deps))
             ? ''
             : `\nIt lives in ${conversationKey(conversation)}: it can be changed only there.`;
-          return `${await describeRoutine(routine, readerOf(requester), deps.store.outbox)}${place}`;
+          return `${await describeRoutine(routine, routinesReader(requester), deps.store.outbox)}${place}`;
         }),
       );
       return succeed(lines.length === 0 ? 'There are no routines here.' : lines.join('\n\n'));
@@ -220,7 +220,7 @@ function outcome(booked: Booked, did: string, requester: Requester): Envelope {
     assumed === undefined
       ? ''
       : ' Their time zone is not known, so this one is assumed: after your answer I ask them for theirs, and what they choose moves this routine.';
-  const next = nextWords(routine, readerOf(requester));
+  const next = nextWords(routine, routinesReader(requester));
   const times = next.length === 0 ? `It is ${routine.state}.` : `Next: ${next.join('; ')}.`;
   return succeed(
     `${did} the routine ${routine.id} "${name}" (time zone ${timezone}). ${times}${next.length === 0 ? '' : ' Tell the person these times.'}${guess}`,

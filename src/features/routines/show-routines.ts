@@ -116,6 +116,6 @@ export async function routinesAtHome(
   );
 }
 
-export function readerOf({ language, timezone }: Requester): Reader {
+export function routinesReader({ language, timezone }: Requester): Reader {
   return { language, timezone };
 }

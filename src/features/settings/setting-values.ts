@@ -8,7 +8,7 @@ import type { LayeredSettings } from '../../tools/settings/settings-in-force.ts'
 export type HoldsSecret = (value: unknown) => boolean;
 
 /** The value in force: what is set, otherwise the default. Undefined if there is neither. */
-export function valueOf(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
+export function settingValue(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
   return (values[field.key] ?? field.default) as SettingValue | undefined;
 }
 

@@ -7,7 +7,14 @@ import { whatToEnter } from '../../core/tool-settings.ts';
 import type { Tool } from '../../core/tool.ts';
 import { inlineCode, oneLine } from '../../lib/text/text.ts';
 import { toolTitle } from '../../tools/tool-title.ts';
-import { optionsOf, sayProblem, showSetting, stepped, valueOf, type HoldsSecret } from './setting-values.ts';
+import {
+  optionsOf,
+  sayProblem,
+  showSetting,
+  stepped,
+  settingValue,
+  type HoldsSecret,
+} from './setting-values.ts';
 import type { LayeredSettings, Who } from '../../tools/settings/settings-in-force.ts';
 
 export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>;
@@ -84,7 +91,7 @@ type Reader = Readonly<{
   write: (name: string, args?: string) => string;
 }>;
 
-export function readerOf({ conversation, sender, language }: Who, writeCommand: WriteCommand): Reader {
+export function settingsReader({ conversation, sender, language }: Who, writeCommand: WriteCommand): Reader {
   return {
     menu: menuOf(conversation, sender),
     say: sayIn(language),
@@ -169,7 +176,7 @@ export function fieldView(
 ): SettingView {
   const { say } = reader;
   const of = { tool: nameOf(tool.name), field: nameOf(field.key) };
-  const value = valueOf(field, layered);
+  const value = settingValue(field, layered);
   const chosen = new Set(Array.isArray(value) ? value : [value]);
   const options = optionsOf(field).map(({ value: option, label }) =>
     button(reader, `${chosen.has(option) ? '✓ ' : ''}${say(label)}`, {
@@ -202,7 +209,7 @@ export function fieldView(
 
 /** A value and who set it, as in `on (this chat)`. */
 function whatHolds(field: SettingField, layered: LayeredSettings, say: Say): string {
-  const value = valueOf(field, layered);
+  const value = settingValue(field, layered);
   const shown = showSetting(field, value, say);
   if (value === undefined) return shown;
   const from = layered.from.get(field.key);
@@ -223,7 +230,7 @@ export function settingsForm(
     conversation,
     words: { save: say`Save`, cancel: say`Cancel`, on: say`On`, off: say`Off` },
     fields: (tool.settings?.fields ?? []).map((field) => {
-      const value = valueOf(field, layered);
+      const value = settingValue(field, layered);
       const hidden = field.secret || holdsSecret(value);
       const options = field.options.map((option) => ({ ...option, label: say(option.label) }));
       return {

@@ -10,7 +10,7 @@ import { redactDeep } from '../../lib/redaction/redact.ts';
 import { nearest } from '../../lib/text/text.ts';
 import { toolTitle } from '../../tools/tool-title.ts';
 import { createSettingEntries, settingEntries } from '../../tools/settings/setting-entries.ts';
-import { readSetting, sayProblem, showSetting, valueOf } from './setting-values.ts';
+import { readSetting, sayProblem, showSetting, settingValue } from './setting-values.ts';
 import { readAction, type SettingView } from './setting-views.ts';
 import type { Who } from '../../tools/settings/settings-in-force.ts';
 import {
@@ -161,7 +161,7 @@ async function setTyped(
     const text = say`${named}: that doesn't work. Please ${sayProblem(field, problem, say)}.`;
     return { text: withRemoved(text), buttons: [], taken: false };
   }
-  const now = showSetting(field, valueOf(field, await inForce.of(who.conversation, tool)), say);
+  const now = showSetting(field, settingValue(field, await inForce.of(who.conversation, tool)), say);
   const text =
     value === undefined
       ? say`${named} is no longer set in this chat; it is now: ${now}.`

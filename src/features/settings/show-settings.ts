@@ -14,7 +14,7 @@ import {
   sayProblem,
   showSetting,
   stepped,
-  valueOf,
+  settingValue,
   withOption,
   type HoldsSecret,
 } from './setting-values.ts';
@@ -23,7 +23,7 @@ import {
   nameOf,
   othersMenu,
   readAction,
-  readerOf,
+  settingsReader,
   settingsForm,
   toolsView,
   toolView,
@@ -69,12 +69,12 @@ export function findSetting(
 }
 
 export function showTools(who: Who, deps: ShowDeps, page = 0): SettingView {
-  return toolsView(deps.tools(), readerOf(who, deps.chat.writeCommand), page);
+  return toolsView(deps.tools(), settingsReader(who, deps.chat.writeCommand), page);
 }
 
 export async function showTool(who: Who, tool: Tool, deps: ShowDeps, page = 0): Promise<SettingView> {
   const layered = await deps.inForce.of(who.conversation, tool);
-  return toolView(tool, layered, readerOf(who, deps.chat.writeCommand), page);
+  return toolView(tool, layered, settingsReader(who, deps.chat.writeCommand), page);
 }
 
 /** Shows one setting. If its value is typed, the person's next message counts as the value. */
@@ -88,7 +88,7 @@ export async function showField(
   if (isTyped) await entries.begin(who, { tool: tool.name, key: field.key, secret: field.secret });
   const layered = await inForce.of(who.conversation, tool);
   const typing = isTyped ? askFor(field, who.chatType, sayIn(who.language)) : undefined;
-  return fieldView(tool, field, layered, readerOf(who, chat.writeCommand), { page, typing });
+  return fieldView(tool, field, layered, settingsReader(who, chat.writeCommand), { page, typing });
 }
 
 /** Opens a form if the platform can. Returns false if buttons and text have to be used. */
@@ -101,7 +101,7 @@ export async function openedForm(
   if (openForm === undefined) return false;
   try {
     const layered = await inForce.of(who.conversation, tool);
-    await openForm(settingsForm(tool, layered, readerOf(who, chat.writeCommand), holdsSecret));
+    await openForm(settingsForm(tool, layered, settingsReader(who, chat.writeCommand), holdsSecret));
     return true;
   } catch (error) {
     log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
@@ -185,7 +185,7 @@ function nextValue(
   layered: LayeredSettings,
   { view, option }: SettingAction,
 ): SettingValue | undefined {
-  const value = valueOf(field, layered);
+  const value = settingValue(field, layered);
   if (view === 'up' || view === 'down') return stepped(field, value, view);
   if (view !== 'choose') return undefined;
   const chosen = optionsOf(field).find((one) => nameOf(String(one.value)) === option);
@@ -224,7 +224,7 @@ export async function takeForm(
   for (const [field, value] of changes) {
     const problem = await inForce.change(whoOf(filled), tool, field, value);
     if (problem !== undefined) return { [field.key]: say`Please ${sayProblem(field, problem, say)}.` };
-    const now = showSetting(field, valueOf(field, await inForce.of(conversation, tool)), say);
+    const now = showSetting(field, settingValue(field, await inForce.of(conversation, tool)), say);
     const unset = value === undefined ? `, ${say`no longer set in this chat`}` : '';
     done.push(`- ${say(field.title)}: ${now}${unset}`);
   }
@@ -243,7 +243,7 @@ function formChanges(
 ): readonly (readonly [SettingField, SettingValue | undefined])[] {
   const all = settings?.fields ?? [];
   return all.flatMap((field): ReturnType<typeof formChanges> => {
-    const before = valueOf(field, layered);
+    const before = settingValue(field, layered);
     const entered = values[field.key];
     if (entered === undefined) {
       const stays = field.secret || holdsSecret(before) || layered.from.get(field.key) !== 'chat';

@@ -3,7 +3,7 @@ import type { ExplainAccess, Explained } from '../../access/explained.ts';
 import { rulingLines } from '../../conversations/refuse-skill.ts';
 import type { WriteHere } from '../../conversations/overview.ts';
 import { chatIdOf } from '../../core/conversation.ts';
-import type { Answer, Feature, WhyAsked } from '../../core/feature.ts';
+import type { CommandAnswer, Feature, WhyAsked } from '../../core/feature.ts';
 import type { Message } from '../../core/message.ts';
 import { skillNamed } from '../../core/skill.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
@@ -28,7 +28,7 @@ export async function answerWhy(
   args: string,
   write: WriteHere,
   { users, replies, explain, features }: WhyDeps,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const { sender, conversation, chatType, external } = message;
   const say = sayIn(sender.language);
   if (!(await users.isOwner(sender.id))) return { text: say`Only an owner can ask that.` };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Budget } from './document-budget.ts';
-import { tokensOf, valueOf } from './xml-tokens.ts';
+import { tokensOf, attributeOf } from './xml-tokens.ts';
 import type { Zip } from './zip.ts';
 
 type Relation = Readonly<{ type: string; target: string }>;
@@ -14,10 +14,10 @@ export async function relationsOf(
   const { dir, base } = path.posix.parse(part);
   const relations = new Map<string, Relation>();
   for (const { tag, attributes } of tokensOf((await zip.read(`${dir}/_rels/${base}.rels`)) ?? '', budget)) {
-    if (tag !== 'Relationship' || valueOf(attributes, 'TargetMode') === 'External') continue;
-    const target = valueOf(attributes, 'Target');
+    if (tag !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') continue;
+    const target = attributeOf(attributes, 'Target');
     const name = target.startsWith('/') ? target.slice(1) : path.posix.join(dir, target);
-    relations.set(valueOf(attributes, 'Id'), { type: valueOf(attributes, 'Type'), target: name });
+    relations.set(attributeOf(attributes, 'Id'), { type: attributeOf(attributes, 'Type'), target: name });
   }
   return relations;
 }

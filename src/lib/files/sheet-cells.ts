@@ -1,5 +1,5 @@
 import type { Budget } from './document-budget.ts';
-import { tokensOf, valueOf } from './xml-tokens.ts';
+import { tokensOf, attributeOf } from './xml-tokens.ts';
 
 export type Cell = Readonly<{ type: string; style: number; value: string; formula: string }>;
 
@@ -35,10 +35,10 @@ export function readFormats(xml = '', from1904: boolean, budget: Budget): CellFo
   const codes: string[] = [];
   let inCells = false;
   for (const { tag, closes, empty, attributes } of tokensOf(xml, budget)) {
-    if (tag === 'numFmt') own.set(valueOf(attributes, 'numFmtId'), valueOf(attributes, 'formatCode'));
+    if (tag === 'numFmt') own.set(attributeOf(attributes, 'numFmtId'), attributeOf(attributes, 'formatCode'));
     else if (tag === 'cellXfs') inCells = !closes && !empty;
     else if (tag === 'xf' && !closes && inCells) {
-      const id = valueOf(attributes, 'numFmtId');
+      const id = attributeOf(attributes, 'numFmtId');
       const code = own.get(id) ?? (Object.hasOwn(builtIn, id) ? builtIn[id] : undefined) ?? '';
       codes.push(code.length > longestCode ? '' : code);
     }

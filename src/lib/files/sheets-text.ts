@@ -2,7 +2,7 @@ import type { Budget } from './document-budget.ts';
 import { notesOf } from './note-text.ts';
 import { relationsOf } from './office-parts.ts';
 import { readCell, readFormats, type Cell, type CellFormats } from './sheet-cells.ts';
-import { tokensOf, valueOf } from './xml-tokens.ts';
+import { tokensOf, attributeOf } from './xml-tokens.ts';
 import type { Zip } from './zip.ts';
 
 type Sheet = Readonly<{ name: string; id: string; hidden: boolean }>;
@@ -22,10 +22,14 @@ export async function* sheets(zip: Zip, budget: Budget): AsyncIterable<string> {
   const listed: Sheet[] = [];
   let from1904 = false;
   for (const { tag, closes, attributes } of tokensOf((await zip.read(book)) ?? '', budget)) {
-    if (tag === 'workbookPr') from1904 = /^(?:1|true)$/.test(valueOf(attributes, 'date1904'));
+    if (tag === 'workbookPr') from1904 = /^(?:1|true)$/.test(attributeOf(attributes, 'date1904'));
     if (tag !== 'sheet' || closes) continue;
-    const hidden = /hidden/i.test(valueOf(attributes, 'state'));
-    listed.push({ name: valueOf(attributes, 'name'), id: valueOf(attributes, '[\\w.-]{1,100}:id'), hidden });
+    const hidden = /hidden/i.test(attributeOf(attributes, 'state'));
+    listed.push({
+      name: attributeOf(attributes, 'name'),
+      id: attributeOf(attributes, '[\\w.-]{1,100}:id'),
+      hidden,
+    });
   }
   const relations = await relationsOf(zip, book, budget);
   const shared = sharedStrings(await zip.read('xl/sharedStrings.xml'), budget);
@@ -37,7 +41,7 @@ export async function* sheets(zip: Zip, budget: Budget): AsyncIterable<string> {
     for (const beside of (await relationsOf(zip, target, budget)).values()) {
       if (!beside.type.endsWith('/comments')) continue;
       for (const { attributes, words } of notesOf(await zip.read(beside.target), 'comment', budget))
-        yield `Comment at ${valueOf(attributes, 'ref')}: ${words}`;
+        yield `Comment at ${attributeOf(attributes, 'ref')}: ${words}`;
     }
     yield '';
   }
@@ -82,9 +86,9 @@ function* rowsOf(xml = '', known: Known, budget: Budget): Iterable<string> {
     } else if (tag === 'c') {
       end();
       if (closes || empty) continue;
-      const column = Math.min(columnOf(valueOf(attributes, 'r')), mostColumns);
-      const style = Number(valueOf(attributes, 's'));
-      cell = { column, style, type: valueOf(attributes, 't'), value: '', formula: '' };
+      const column = Math.min(columnOf(attributeOf(attributes, 'r')), mostColumns);
+      const style = Number(attributeOf(attributes, 's'));
+      cell = { column, style, type: attributeOf(attributes, 't'), value: '', formula: '' };
     } else if (tag === 'v' || tag === 't') into = closes || empty ? undefined : 'value';
     else if (tag === 'f') into = closes || empty ? undefined : 'formula';
     else if (tag === 'rPh') inReading = !closes && !empty;

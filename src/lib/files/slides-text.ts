@@ -2,7 +2,7 @@ import type { Budget } from './document-budget.ts';
 import { notesOf } from './note-text.ts';
 import { relationsOf } from './office-parts.ts';
 import { linesOf } from './word-text.ts';
-import { tokensOf, valueOf } from './xml-tokens.ts';
+import { tokensOf, attributeOf } from './xml-tokens.ts';
 import type { Zip } from './zip.ts';
 
 /** The lines of slides in the order in which they are shown, each with its notes and comments. */
@@ -25,7 +25,7 @@ export async function* slides(zip: Zip, budget: Budget): AsyncIterable<string> {
 
 function isHidden(xml = '', budget: Budget): boolean {
   for (const { tag, attributes } of tokensOf(xml, budget))
-    if (tag === 'sld') return /^(?:0|false)$/.test(valueOf(attributes, 'show'));
+    if (tag === 'sld') return /^(?:0|false)$/.test(attributeOf(attributes, 'show'));
   return false;
 }
 
@@ -35,7 +35,7 @@ async function slidesInOrder(zip: Zip, budget: Budget): Promise<readonly string[
   const relations = await relationsOf(zip, presentation, budget);
   const ids: string[] = [];
   for (const { tag, closes, attributes } of tokensOf((await zip.read(presentation)) ?? '', budget))
-    if (tag === 'sldId' && !closes) ids.push(valueOf(attributes, '[\\w.-]{1,100}:id'));
+    if (tag === 'sldId' && !closes) ids.push(attributeOf(attributes, '[\\w.-]{1,100}:id'));
   const listed = new Set(ids.flatMap((id) => relations.get(id)?.target ?? []));
   if (listed.size > 0) return [...listed];
   const numbers = zip.names.flatMap((name) => /^ppt\/slides\/slide(\d{1,5})\.xml$/.exec(name)?.[1] ?? []);

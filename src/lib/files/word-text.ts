@@ -1,6 +1,6 @@
 import type { Budget } from './document-budget.ts';
 import { notesOf } from './note-text.ts';
-import { tokensOf, valueOf } from './xml-tokens.ts';
+import { tokensOf, attributeOf } from './xml-tokens.ts';
 import type { Zip } from './zip.ts';
 
 /** Parts with text outside of the body. `mark` is the element there and where the body refers to it. */
@@ -29,8 +29,8 @@ export async function* wordDocument(zip: Zip, budget: Budget): AsyncIterable<str
     for (const { attributes, words } of notesOf(await zip.read(part), mark, budget)) {
       if (count === 0) yield* ['', `${title}:`];
       count += 1;
-      const author = valueOf(attributes, 'author');
-      yield `[${mark} ${valueOf(attributes, 'id')}] ${author === '' ? '' : `${author}: `}${words}`;
+      const author = attributeOf(attributes, 'author');
+      yield `[${mark} ${attributeOf(attributes, 'id')}] ${author === '' ? '' : `${author}: `}${words}`;
     }
   }
 }
@@ -59,7 +59,7 @@ export function* linesOf(xml = '', budget: Budget): Iterable<string> {
     else if (tag === 'noBreakHyphen') line += '-';
     else if (tag === 'br' || tag === 'cr') line += cells > 0 ? ' ' : '\n';
     else if (/^(?:footnote|endnote|comment)Reference$/.test(tag))
-      line += `[${tag.replace('Reference', '')} ${valueOf(attributes, 'id')}]`;
+      line += `[${tag.replace('Reference', '')} ${attributeOf(attributes, 'id')}]`;
     else if (tag === 'tc' && !empty) {
       cells += closes ? -1 : 1;
       if (closes) line = `${line.trimEnd()}\t`;

@@ -52,7 +52,7 @@ function markOf(inside: string): Token | undefined {
 }
 
 /** The value of an attribute, or empty. `name` matches with any prefix. */
-export function valueOf(attributes: string, name: string): string {
+export function attributeOf(attributes: string, name: string): string {
   const found = new RegExp(`(?:^|\\s)(?:[\\w.-]{1,100}:)?${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(
     attributes,
   );

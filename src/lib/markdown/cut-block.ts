@@ -1,12 +1,12 @@
-import { visibleText, type Block, type List, type Table, type Inline } from './document.ts';
+import { visibleText, type MarkdownBlock, type List, type Table, type Inline } from './document.ts';
 import { layOutTable } from './render-text.ts';
 import { graphemeStart } from '../text/text.ts';
 
 const farthestBack = 600;
 
-type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
+type Cut = Readonly<{ part: MarkdownBlock; rest: readonly MarkdownBlock[] }>;
 
-export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | undefined {
+export function cutBlock(block: MarkdownBlock, fits: (part: MarkdownBlock) => boolean): Cut | undefined {
   switch (block.type) {
     case 'paragraph':
     case 'heading': {
@@ -41,9 +41,9 @@ export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | un
 }
 
 function cutBlocks(
-  blocks: readonly Block[],
-  fits: (part: readonly Block[]) => boolean,
-): Readonly<{ part: readonly Block[]; rest: readonly Block[] }> | undefined {
+  blocks: readonly MarkdownBlock[],
+  fits: (part: readonly MarkdownBlock[]) => boolean,
+): Readonly<{ part: readonly MarkdownBlock[]; rest: readonly MarkdownBlock[] }> | undefined {
   const count = largestFit(blocks.length, (most) => fits(blocks.slice(0, most)));
   const whole = blocks.slice(0, count);
   const following = blocks[count];
@@ -55,7 +55,7 @@ function cutBlocks(
 }
 
 /** Cuts a list. The rest of a cut item has no bullet. */
-function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
+function cutList(list: List, fits: (part: MarkdownBlock) => boolean): Cut | undefined {
   const count = largestFit(list.children.length, (most) =>
     fits({ ...list, children: list.children.slice(0, most) }),
   );
@@ -80,7 +80,7 @@ function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
 }
 
 /** Cuts a table, and repeats its header in each part. If no row fits, it becomes fixed-width text. */
-function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined {
+function cutTable(table: Table, fits: (part: MarkdownBlock) => boolean): Cut | undefined {
   const [header, ...rows] = table.children;
   if (header === undefined) return undefined;
   const withRows = (some: Table['children']): Table => ({ ...table, children: [header, ...some] });

@@ -2,13 +2,13 @@
  * Markdown that is safe for every channel (H2): no images, HTML or references, only live links. Its nodes are as in
  * mdast.
  */
-export type MarkdownDocument = Readonly<{ type: 'root'; children: readonly Block[] }>;
+export type MarkdownDocument = Readonly<{ type: 'root'; children: readonly MarkdownBlock[] }>;
 
-export type Block =
+export type MarkdownBlock =
   | Readonly<{ type: 'paragraph'; children: readonly Inline[] }>
   | Readonly<{ type: 'heading'; depth: 1 | 2 | 3 | 4 | 5 | 6; children: readonly Inline[] }>
   | Code
-  | Readonly<{ type: 'blockquote'; children: readonly Block[] }>
+  | Readonly<{ type: 'blockquote'; children: readonly MarkdownBlock[] }>
   | List
   | Table
   | Readonly<{ type: 'thematicBreak' }>;
@@ -28,7 +28,7 @@ export type ListItem = Readonly<{
   type: 'listItem';
   checked: boolean | null;
   spread: boolean;
-  children: readonly Block[];
+  children: readonly MarkdownBlock[];
 }>;
 
 export type Table = Readonly<{
@@ -48,7 +48,7 @@ export type Inline =
   /** A link without other links inside. For `url` see `liveUrl`. */
   | Readonly<{ type: 'link'; url: string; children: readonly Inline[] }>;
 
-type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
+type Node = MarkdownDocument | MarkdownBlock | Inline | ListItem | TableRow | TableCell;
 
 /** The text of a node without marks, bullets or layout. Blocks, items, cells and breaks end in a newline. */
 export function visibleText(node: Node): string {

@@ -2,7 +2,7 @@ import type { Root } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
 import type { Code, Construct, Extension, Token } from 'micromark-util-types';
 import { once } from '../async/mutex.ts';
-import { visibleText, type Block, type MarkdownDocument } from './document.ts';
+import { visibleText, type MarkdownBlock, type MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
 import { beginsFormula, isDunder, isFormula, isTag } from './html-tags.ts';
 import { takePlainTables } from './plain-tables.ts';
@@ -32,12 +32,12 @@ export function parseMarkdown(markdown: string): MarkdownDocument {
   return { type: 'root', children: stretches.flatMap(({ source }) => literally(source)) };
 }
 
-function parse(source: string): readonly Block[] {
+function parse(source: string): readonly MarkdownBlock[] {
   return takePlainTables(source).flatMap((piece) => piece.table ?? parseAny(piece.source));
 }
 
 /** Parses text as CommonMark and GitHub define it. */
-export function parseAny(source: string): readonly Block[] {
+export function parseAny(source: string): readonly MarkdownBlock[] {
   const tree: Root = markdownLibrary().fromMarkdown(source, options());
   return simplifyTree(tree);
 }
@@ -71,7 +71,7 @@ function isPlain(markdown: string): boolean {
   );
 }
 
-function literally(source: string): readonly Block[] {
+function literally(source: string): readonly MarkdownBlock[] {
   return source
     .split(/\n(?:[ \t]*\n)+/)
     .map((value) => value.trim().split('\n'))

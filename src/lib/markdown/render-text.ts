@@ -1,6 +1,6 @@
 import {
   visibleText,
-  type Block,
+  type MarkdownBlock,
   type Inline,
   type List,
   type ListItem,
@@ -45,12 +45,17 @@ export function renderText(document: MarkdownDocument, style: TextStyle): string
   return renderBlocks(document.children, style, { prefix: '', quoted: false }, '\n\n');
 }
 
-function renderBlocks(blocks: readonly Block[], style: TextStyle, place: Place, between: string): string {
+function renderBlocks(
+  blocks: readonly MarkdownBlock[],
+  style: TextStyle,
+  place: Place,
+  between: string,
+): string {
   const rendered = blocks.map((block) => renderBlock(block, style, place)).filter((text) => text !== '');
   return rendered.join(between.replaceAll('\n', `\n${style.text(place.prefix)}`));
 }
 
-function renderBlock(block: Block, style: TextStyle, place: Place): string {
+function renderBlock(block: MarkdownBlock, style: TextStyle, place: Place): string {
   switch (block.type) {
     case 'paragraph':
       return atPlace(renderInlines(block.children, style), style, place);

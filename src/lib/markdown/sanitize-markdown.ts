@@ -25,7 +25,7 @@ const nothing: Counts = { brackets: 0, delimiters: 0, halfTicks: 0, addresses: 0
  * A stretch of text that is parsed alone, with the link definitions it uses. `literal` is true if it would stall the
  * parser.
  */
-export type Stretch = Readonly<{ source: string; definitions: string; literal: boolean }>;
+export type MarkdownStretch = Readonly<{ source: string; definitions: string; literal: boolean }>;
 
 /** Lengths after which a stretch ends at a good place, at a fair place, or anywhere. */
 const goodLength = 6_000;
@@ -38,7 +38,7 @@ const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
  * Removes control characters, terminal sequences and lone surrogates, and cuts the text into stretches that parse with
  * bounded time and stack (S6).
  */
-export function sanitizeMarkdown(markdown: string): readonly Stretch[] {
+export function sanitizeMarkdown(markdown: string): readonly MarkdownStretch[] {
   const source = withoutControls(markdown);
   const stretches = cutIntoStretches(source).flatMap(safeParts);
   const definitions = stretches.length === 1 ? [] : findDefinitions(source);

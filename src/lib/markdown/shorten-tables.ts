@@ -1,4 +1,4 @@
-import { visibleText, type Block, type TableRow } from './document.ts';
+import { visibleText, type MarkdownBlock, type TableRow } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { writeMarkdown } from './write-markdown.ts';
 
@@ -17,7 +17,7 @@ export function shortenTables(
 ): Readonly<{ markdown: string; tables: readonly LargeTable[] }> {
   if (!markdown.includes('|')) return { markdown, tables: [] };
   const tables: LargeTable[] = [];
-  const children = parseMarkdown(markdown).children.flatMap((block): readonly Block[] => {
+  const children = parseMarkdown(markdown).children.flatMap((block): readonly MarkdownBlock[] => {
     if (block.type !== 'table' || block.children.length - 1 <= most) return [block];
     const table = block.children.map(cellsOf);
     tables.push(table);

@@ -1,11 +1,11 @@
 import type * as mdast from 'mdast';
 import { link, mark, mergeTexts, text } from './inlines.ts';
 import { pairTags, readTag } from './html-tags.ts';
-import { visibleText, type Block, type Inline, type ListItem, type TableRow } from './document.ts';
+import { visibleText, type MarkdownBlock, type Inline, type ListItem, type TableRow } from './document.ts';
 
 type Definitions = ReadonlyMap<string, string>;
 
-export function simplifyTree(tree: mdast.Root): readonly Block[] {
+export function simplifyTree(tree: mdast.Root): readonly MarkdownBlock[] {
   const definitions = new Map<string, string>();
   const used = new Set<string>();
   collectDefinitions(tree, definitions, used);
@@ -22,7 +22,7 @@ function definitionText({ label, identifier, url, title }: mdast.Definition): st
     : `[${label ?? identifier}]: ${words}`;
 }
 
-function paragraph(words: string): readonly Block[] {
+function paragraph(words: string): readonly MarkdownBlock[] {
   return words === '' ? [] : [{ type: 'paragraph', children: text(words) }];
 }
 
@@ -32,8 +32,8 @@ function collectDefinitions(node: mdast.Nodes, found: Map<string, string>, used:
   if ('children' in node) for (const child of node.children) collectDefinitions(child, found, used);
 }
 
-function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions): readonly Block[] {
-  return nodes.flatMap((node): readonly Block[] => {
+function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions): readonly MarkdownBlock[] {
+  return nodes.flatMap((node): readonly MarkdownBlock[] => {
     switch (node.type) {
       case 'paragraph': {
         const children = withoutEnds(toInlines(node.children, definitions));
@@ -83,7 +83,7 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
   });
 }
 
-function withTitle([first, ...rest]: readonly Block[]): readonly Block[] {
+function withTitle([first, ...rest]: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
   if (first?.type !== 'paragraph') return first === undefined ? [] : [first, ...rest];
   const [head, ...inlines] = first.children;
   const kind =

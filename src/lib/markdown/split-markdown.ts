@@ -1,6 +1,6 @@
 import { hasVisible } from '../text/text.ts';
 import { cutBlock, cutText, largestFit } from './cut-block.ts';
-import { visibleText, type Block, type MarkdownDocument } from './document.ts';
+import { visibleText, type MarkdownBlock, type MarkdownDocument } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { withoutControls } from './sanitize-markdown.ts';
 import { escapeMarkdown, writeAndRead, writeMarkdown } from './write-markdown.ts';
@@ -49,7 +49,7 @@ function splitDocument(
   const pieces: MarkdownDocument[] = [];
   const waiting = document.children.toReversed();
   while (waiting.length > 0) {
-    const next = (count: number): readonly Block[] => waiting.slice(-count).toReversed();
+    const next = (count: number): readonly MarkdownBlock[] => waiting.slice(-count).toReversed();
     const fitting = largestFit(waiting.length, (count) => fits(asDocument(next(count))));
     const whole = fitting === 0 ? [] : next(fitting);
     waiting.length -= whole.length;
@@ -75,6 +75,6 @@ function splitDocument(
   return pieces;
 }
 
-function asDocument(children: readonly Block[]): MarkdownDocument {
+function asDocument(children: readonly MarkdownBlock[]): MarkdownDocument {
   return { type: 'root', children };
 }

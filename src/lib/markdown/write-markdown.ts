@@ -3,7 +3,7 @@ import { once } from '../async/mutex.ts';
 import {
   visibleText,
   type MarkdownDocument,
-  type Block,
+  type MarkdownBlock,
   type Inline,
   type ListItem,
   type TableCell,
@@ -49,7 +49,7 @@ const plainLine = /^\p{L}[\p{L}\p{N} ,.;?!'"()%-]*$/u;
 const plainCell = /^(?=.*[\p{L}\p{N}])[\p{L}\p{N} ,.;?!'"()%+-]*$/u;
 
 /** Whether nothing in the block could be read as a mark, a link or another block. */
-function isPlain(block: Block): boolean {
+function isPlain(block: MarkdownBlock): boolean {
   if (block.type === 'table')
     return block.children.every((row) =>
       row.children.every(({ children }) => children.length === 0 || isPlainText(children, plainCell)),
@@ -116,7 +116,7 @@ function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-type Node = MarkdownDocument | Block | ListItem | TableRow | TableCell;
+type Node = MarkdownDocument | MarkdownBlock | ListItem | TableRow | TableCell;
 
 type Mark = Extract<Inline, Readonly<{ type: 'emphasis' | 'strong' | 'delete' }>>;
 

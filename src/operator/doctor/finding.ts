@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../core/codes.ts';
-import { reasonOf } from './reasons.ts';
+import { findingReason } from './reasons.ts';
 
 /** What a check found, before it has its reason. */
 export type Found = Diagnostic &
@@ -35,6 +35,6 @@ export function check(name: string, said: string, found: readonly Found[] = []):
 }
 
 function toFinding({ code, level, message, path, line, fix, repair }: Found): Finding {
-  const reason = reasonOf(code, level);
+  const reason = findingReason(code, level);
   return { id: code, level, what: message, why: reason.why, fix: fix ?? reason.fix, path, line, repair };
 }

@@ -293,7 +293,7 @@ const ofSkills: Readonly<Record<Diagnostic['level'], Reason>> = {
   note: { why: 'The skill works here as it is.', fix: 'Nothing has to change.' },
 };
 
-export function reasonOf(code: string, level: Diagnostic['level']): Reason {
+export function findingReason(code: string, level: Diagnostic['level']): Reason {
   const { why, fix } = Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills[level];
   return { why: asTypedHere(why), fix: asTypedHere(fix) };
 }

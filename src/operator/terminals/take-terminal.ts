@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { TakeTerminal } from '../../channels/terminal/control.ts';
 import { createPeer } from '../../channels/terminal/peer.ts';
 import { terminalOwnerId, type AccessSettings } from '../../core/access-settings.ts';
-import type { Receipt, Status } from '../../core/channel.ts';
+import type { Receipt, ChatStatus } from '../../core/channel.ts';
 import { chatTypes, type Conversation } from '../../core/conversation.ts';
-import type { Spent } from '../../channels/terminal/answer-cost.ts';
-import type { Seat, Seated, Terminals, Told, View } from './terminals.ts';
+import type { AnswerSpending } from '../../channels/terminal/answer-cost.ts';
+import type { Seat, Seated, Terminals, Told, TerminalView } from './terminals.ts';
 import { storedReceipt } from '../../store/stored-message.ts';
 
 const terminalChannel = 'terminal';
@@ -16,7 +16,7 @@ const terminalRequest = z.object({
   as: z.enum(chatTypes),
   patient: z.boolean(),
 });
-export type SpentBy = (who: Pick<Seated, 'user' | 'as'>) => Promise<Spent>;
+export type SpentBy = (who: Pick<Seated, 'user' | 'as'>) => Promise<AnswerSpending>;
 export type TerminalRequest = Readonly<z.output<typeof terminalRequest>>;
 
 const told: z.ZodType<Told> = z.union([
@@ -54,7 +54,7 @@ export function createTakeTerminal(options: {
         return lost.length === 0 && !unanswered;
       },
     });
-    const view: View = {
+    const view: TerminalView = {
       send: async (_, part, key): Promise<Receipt> =>
         storedReceipt.parse(await peer.ask('send', { part, key })),
       async edit(_, receipt, part) {
@@ -63,7 +63,7 @@ export function createTakeTerminal(options: {
       async remove(_, receipt) {
         await peer.ask('remove', { receipt });
       },
-      async status(_: Conversation, status: Status | undefined) {
+      async status(_: Conversation, status: ChatStatus | undefined) {
         // A status may be lost: a terminal that has gone shows nothing.
         await peer.ask('status', status === undefined ? {} : { status }).catch(() => undefined);
       },

@@ -1,4 +1,4 @@
-import type { Channel, ChannelEvent, OnEvent, OutgoingPart, Press, Status } from '../../core/channel.ts';
+import type { Channel, ChannelEvent, OnEvent, OutgoingPart, Press, ChatStatus } from '../../core/channel.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { noFileToFetch } from '../../channels/save-file.ts';
 import { conversationKey, type ChatType, type Conversation } from '../../core/conversation.ts';
@@ -19,8 +19,8 @@ export type Told = Readonly<
   | { press: Pick<Press, 'id' | 'action' | 'receipt'> }
 >;
 
-export type View = Pick<Channel, 'send' | 'edit' | 'remove'> &
-  Readonly<{ status(conversation: Conversation, status: Status | undefined): Promise<void> }>;
+export type TerminalView = Pick<Channel, 'send' | 'edit' | 'remove'> &
+  Readonly<{ status(conversation: Conversation, status: ChatStatus | undefined): Promise<void> }>;
 
 type Unanswered = Readonly<{
   lost: readonly string[];
@@ -40,7 +40,7 @@ export type Seat = Readonly<{
 export type Terminals = Readonly<{
   channel: Channel;
   /** Adds a terminal. A second one of the same person or room gets a thread of its own. */
-  sit(who: Seated, view: View): Seat;
+  sit(who: Seated, view: TerminalView): Seat;
   isImpatient(key: string): boolean;
   givenUp(key: string): void;
   failed(key: string): void;
@@ -55,7 +55,7 @@ const afterStopMs = 5_000;
 type Taken = Readonly<{
   id: string;
   who: Seated;
-  view: View;
+  view: TerminalView;
   sent: Set<string>;
   lost: Set<string>;
   unanswered: Set<string>;
@@ -141,7 +141,7 @@ function createSeats(name: string) {
   return {
     at,
     all: () => seats.values(),
-    take(who: Seated, view: View): Readonly<{ place: Conversation; seat: Taken }> {
+    take(who: Seated, view: TerminalView): Readonly<{ place: Conversation; seat: Taken }> {
       const place = freePlace(who);
       const id = String(++last);
       const seat: Taken = { id, who, view, sent: new Set(), lost: new Set(), unanswered: new Set() };
@@ -223,7 +223,10 @@ function createChannel(
   };
 }
 
-function shownBy(seat: Taken | undefined, id: string): Readonly<{ view: View; id: string }> | undefined {
+function shownBy(
+  seat: Taken | undefined,
+  id: string,
+): Readonly<{ view: TerminalView; id: string }> | undefined {
   return seat !== undefined && id.startsWith(`${seat.id}:`)
     ? { view: seat.view, id: id.slice(seat.id.length + 1) }
     : undefined;

@@ -13,7 +13,7 @@ import {
 import { createRedaction } from '../../lib/redaction/redact.ts';
 import { capOutput } from '../limits/cap-output.ts';
 import { ownEntries } from '../own-entries.ts';
-import type { ShellAnswer, ShellRequest, ShellJob, ShellSetup, ShellNotice } from './shell-worker.ts';
+import type { ShellAnswer, WorkerRequest, ShellJob, ShellSetup, ShellNotice } from './shell-worker.ts';
 import { capPrograms } from '../sandbox.ts';
 
 const mebibyte = 1024 * 1024;
@@ -150,7 +150,7 @@ const capCommands = capPrograms.map((name) =>
     asked.set(number, resolve);
     const input = decodeBytesToUtf8(stdin);
     const words = given[0] === 'capability' ? given.slice(1) : given;
-    parentPort?.postMessage({ status: 'asks', number, words, input } satisfies ShellRequest);
+    parentPort?.postMessage({ status: 'asks', number, words, input } satisfies WorkerRequest);
     return promise;
   }),
 );

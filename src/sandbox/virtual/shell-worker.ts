@@ -24,7 +24,7 @@ export type ShellJob = Readonly<{
   cap: boolean;
 }>;
 
-export type ShellRequest = Readonly<{
+export type WorkerRequest = Readonly<{
   status: 'asks';
   number: number;
   words: readonly string[];
@@ -131,7 +131,7 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
 function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ShellAnswer>();
   const listen = (message: unknown): void => {
-    if ((message as ShellRequest | ShellAnswer).status !== 'asks') resolve(message as ShellAnswer);
+    if ((message as WorkerRequest | ShellAnswer).status !== 'asks') resolve(message as ShellAnswer);
   };
   child.on('message', listen).once('error', reject);
   return promise.finally(() => child.off('message', listen).off('error', reject));
@@ -140,7 +140,7 @@ function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
 function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): () => void {
   const over = new AbortController();
   const listen = (message: unknown): void => {
-    const asks = message as ShellRequest | ShellAnswer;
+    const asks = message as WorkerRequest | ShellAnswer;
     if (asks.status !== 'asks') return;
     const { number, words, input } = asks;
     const tell = (answer: CapAnswer): void => {

@@ -1,6 +1,6 @@
 import { decodeText } from '../../lib/text/text.ts';
 import { sizeText } from './install-source.ts';
-import type { Offer, OfferedFile } from './install-offers.ts';
+import type { SkillOffer, OfferedFile } from './install-offers.ts';
 import { readPinned } from './hash-skill.ts';
 import { contentHash, installedFolder, type LockedSkill } from './lock-file.ts';
 import { skillFileOf } from './locked-skill-store.ts';
@@ -23,11 +23,11 @@ type FileChange = Readonly<{
 export type SkillChange = Readonly<{ files: readonly FileChange[]; asksMore: readonly string[] }>;
 
 /** Whether the offered files differ from those that were approved. */
-export function isChanged(locked: LockedSkill, { name, files }: Pick<Offer, 'name' | 'files'>): boolean {
+export function isChanged(locked: LockedSkill, { name, files }: Pick<SkillOffer, 'name' | 'files'>): boolean {
   return contentHash(locked) !== contentHash({ name, files });
 }
 
-export function compareSkill(dataDir: string, locked: LockedSkill, offer: Offer): SkillChange {
+export function compareSkill(dataDir: string, locked: LockedSkill, offer: SkillOffer): SkillChange {
   const folder = installedFolder(dataDir, locked);
   const agreed = (path: string): Uint8Array | undefined => {
     const read = readPinned(folder, locked, path);
@@ -149,7 +149,10 @@ function withoutFarOnes(lines: readonly ComparedLine[]): readonly ComparedLine[]
 /** What a skill asks for, by kind. Kinds without entries are left out (D6). */
 type Asks = Readonly<Record<string, readonly string[]>>;
 
-export function requestedPermissions({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
+export function requestedPermissions({
+  definition,
+  scripts,
+}: Pick<SkillOffer, 'definition' | 'scripts'>): Asks {
   const { allowedTools = [], env, packages, programs, capabilities, network, model } = definition;
   const all: Asks = {
     tools: allowedTools.length === 0 ? ['every tool that a run may be given'] : allowedTools,

@@ -12,7 +12,7 @@ import { isScriptPath } from '../skill-files.ts';
 /** A file with exactly the bytes that would be installed. */
 export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
 
-export type Offer = Readonly<{
+export type SkillOffer = Readonly<{
   name: string;
   path: string;
   definition: Definition;
@@ -26,7 +26,7 @@ export type Offer = Readonly<{
 export type Refused = Readonly<{ name: string; path: string; problems: readonly string[] }>;
 
 export type Offers = Readonly<{
-  offers: readonly Offer[];
+  offers: readonly SkillOffer[];
   refused: readonly Refused[];
   others: readonly string[];
   /** Paths of SKILL.md files that are too many folders deep to be offered. */

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { lockOwner } from '../../store/sqlite/lock-owner.ts';
-import type { Offer } from './install-offers.ts';
+import type { SkillOffer } from './install-offers.ts';
 import { checkPinned } from './hash-skill.ts';
 import {
   contentHash,
@@ -36,7 +36,7 @@ type Agreement = Readonly<{
   source: string;
   ref?: string;
   commit?: string;
-  offers: readonly Offer[];
+  offers: readonly SkillOffer[];
   /** When somebody approved it, in Unix milliseconds. */
   at: number;
 }>;
@@ -129,7 +129,7 @@ function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {
   }
 }
 
-function putInPlace(dataDir: string, skill: LockedSkill, offer: Offer | undefined): void {
+function putInPlace(dataDir: string, skill: LockedSkill, offer: SkillOffer | undefined): void {
   const folder = installedFolder(dataDir, skill);
   if (existsSync(folder) && checkPinned(folder, skill) === undefined) return;
   const aside = quarantineFolder(dataDir);

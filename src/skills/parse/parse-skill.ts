@@ -9,7 +9,7 @@ import { readFields } from './read-fields.ts';
 import { restrictionNotKept } from './read-restrictions.ts';
 import { accessFields } from './known-keys.ts';
 import { bySnakeCase, readText, type FrontMap } from './read-values.ts';
-import { nameLimit, type ParseResult, type SkillSource } from './skill-definition.ts';
+import { nameLimit, type ParseResult, type SkillPlace } from './skill-definition.ts';
 
 const notProse = /^(?:#{1,6}(?:\s|$)|<|\||!\[|(?:[-*_=]\s*){3,}$)/;
 
@@ -20,13 +20,13 @@ export const descriptionLimit = 1024;
  * Parses a skill file. Every problem becomes a diagnostic; it never throws and evaluates nothing (F5). The result is
  * frozen.
  */
-export function parseSkill(source: SkillSource): ParseResult {
+export function parseSkill(source: SkillPlace): ParseResult {
   const quick = parse(source, { positions: false });
   const hasNothingToSay = (quick.ok ? quick.definition : quick).diagnostics.length === 0;
   return hasNothingToSay ? quick : parse(source, { positions: true });
 }
 
-function parse(source: SkillSource, options: Readonly<{ positions: boolean }>): ParseResult {
+function parse(source: SkillPlace, options: Readonly<{ positions: boolean }>): ParseResult {
   const { path, directory } = source;
   const folder = directory === undefined ? undefined : basename(directory);
   const fallbackName = slugOf(folder ?? basename(path).replace(/\.md$/i, ''));

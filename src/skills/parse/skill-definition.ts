@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/codes.ts';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
-import { slugOf, type Origin, type Skill, type SkillAccess } from '../../core/skill.ts';
+import { slugOf, type SkillOrigin, type Skill, type SkillAccess } from '../../core/skill.ts';
 import { deepFreeze } from '../../lib/json/json-values.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
@@ -25,11 +25,11 @@ export type Definition = Readonly<
   }
 >;
 
-export type SkillSource = Readonly<{
+export type SkillPlace = Readonly<{
   path: string;
   /** The skill's folder. Undefined for a flat file. */
   directory?: string;
-  origin: Origin;
+  origin: SkillOrigin;
   root?: string;
   bytes: Uint8Array;
   /** True if the file has more bytes than these. */

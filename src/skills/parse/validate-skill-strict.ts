@@ -3,12 +3,12 @@ import { notAMap, openYaml, type OpenedYaml } from './parse-yaml.ts';
 import { nameProblems } from './skill-definition.ts';
 
 /** A problem. `line` is counted from 1 in the file. */
-export type Finding = Readonly<{ code: string; message: string; field?: string; line?: number }>;
+export type SkillFault = Readonly<{ code: string; message: string; field?: string; line?: number }>;
 
 const specificationKeys = ['name', 'description', 'license', 'allowed-tools', 'metadata', 'compatibility'];
 
 /** Finds the problems that skills-ref 0.1.0 finds (F5). `text` is the whole file with its byte order mark. */
-export function findStrictProblems(text: string, directory: string): readonly Finding[] {
+export function findStrictProblems(text: string, directory: string): readonly SkillFault[] {
   // Like Python's text mode; to the reference's YAML, NEL is a line end, too.
   const content = text.replace(/\r\n?|\u0085/g, '\n');
   if (!content.startsWith('---'))
@@ -23,7 +23,7 @@ export function findStrictProblems(text: string, directory: string): readonly Fi
 
 type Entry = Readonly<{ kind: 'text'; text: string; line: number } | { kind: 'other'; line: number }>;
 type StrictYaml =
-  Readonly<{ ok: true; entries: ReadonlyMap<string, Entry> }> | Readonly<{ ok: false; problem: Finding }>;
+  Readonly<{ ok: true; entries: ReadonlyMap<string, Entry> }> | Readonly<{ ok: false; problem: SkillFault }>;
 
 function readStrictYaml(written: string): StrictYaml {
   const front = indentQuoted(written);
@@ -123,8 +123,8 @@ function findTab(front: string, { library, document }: OpenedYaml): number | und
 
 const unprintable = /[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
-function fieldProblems(entries: ReadonlyMap<string, Entry>, directory: string): readonly Finding[] {
-  const problems: Finding[] = [];
+function fieldProblems(entries: ReadonlyMap<string, Entry>, directory: string): readonly SkillFault[] {
+  const problems: SkillFault[] = [];
   const add = (field: string, code: string, message: string): void => {
     problems.push({ ...finding(code, message), field, line: entries.get(field)?.line ?? 1 });
   };
@@ -164,6 +164,6 @@ function strip(text: string): string {
   return text.replace(/^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g, '');
 }
 
-function finding(code: string, message: string): Finding {
+function finding(code: string, message: string): SkillFault {
   return { code, message, line: 1 };
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Holder } from '../../core/memory.ts';
 import { searchWords } from '../../lib/text/search-words.ts';
-import { schema } from '../sqlite/schema.ts';
+import { sqliteSchema } from '../sqlite/schema.ts';
 import type { MovedRow, MovedTable } from './move-rows.ts';
 
 /**
@@ -28,7 +28,7 @@ export const ownColumns: Readonly<Record<string, readonly string[]>> = {
 /** The tables that both kinds of store have. They are read from the schema, so that a new one is moved, too. */
 export function movedTables(): readonly MovedTable[] {
   using db = new DatabaseSync(':memory:');
-  for (const step of schema) db.exec(step);
+  for (const step of sqliteSchema) db.exec(step);
   // Leaves out virtual tables and their storage, which are indexes. The order is that in which the tables were made.
   const names = db
     .prepare(

@@ -6,8 +6,8 @@ import { createLeases } from '../postgres/lease.ts';
 import { type Database, type Query } from '../postgres/open-database.ts';
 import { explained, openPostgresStore, reach } from '../postgres/open-postgres-store.ts';
 import { requireSessions } from '../postgres/require-sessions.ts';
-import { schema, versionOf } from '../postgres/schema.ts';
-import { indexedWords } from '../postgres/search-said.ts';
+import { postgresSchema, postgresVersion } from '../postgres/schema.ts';
+import { postgresWords } from '../postgres/search-said.ts';
 import type { StoredFiles } from '../stored-files.ts';
 import { indexColumns, movedTables, wordsOf } from './moved-tables.ts';
 import {
@@ -28,12 +28,12 @@ type Reading = Readonly<{ store: MovingStore; files: ReadFiles }>;
 /** Reads a database that no bot uses, while nobody can write to it. Throws OperatorError. */
 export function readDatabase<T>(url: string, log: Log, work: (from: Reading) => Promise<T>): Promise<T> {
   return withDatabase(url, { log, named: '[store] url' }, async (database) => {
-    const version = await versionOf(database, schema);
+    const version = await postgresVersion(database, postgresSchema);
     if (version === undefined)
       throw new OperatorError('The database of [store] url holds no store, so there is nothing to move.');
-    if (version !== schema.length)
+    if (version !== postgresSchema.length)
       throw new OperatorError(
-        `The database of [store] url is from ${version < schema.length ? 'an older Skillet. Start this one on it once, so that it is brought up to date, then move it.' : 'a newer Skillet. Move it with that one.'}`,
+        `The database of [store] url is from ${version < postgresSchema.length ? 'an older Skillet. Start this one on it once, so that it is brought up to date, then move it.' : 'a newer Skillet. Move it with that one.'}`,
       );
     await refuseInUse(database);
     return inTransaction(database, 'SHARE', async (query) => {
@@ -57,7 +57,7 @@ export async function fillDatabase<T>(
   work: (to: MoveTarget) => Promise<T>,
 ): Promise<T> {
   return withDatabase(url, { log, named: '--to' }, async (database) => {
-    if ((await versionOf(database, schema)) !== undefined) {
+    if ((await postgresVersion(database, postgresSchema)) !== undefined) {
       await refuseInUse(database);
       await refuseFilled(database.query);
     }
@@ -204,7 +204,7 @@ async function writingTo(query: Query): Promise<Pick<MoveTarget, 'add' | 'setLas
          SELECT ${made.join(', ')} FROM unnest(${given.join(', ')}) AS moved (${all.join(', ')})`,
         [
           ...found.map(({ of }) => added.map(of)),
-          ...indexed.map(() => added.map((row) => wordsOf(row, indexedWords))),
+          ...indexed.map(() => added.map((row) => wordsOf(row, postgresWords))),
         ],
       );
     },

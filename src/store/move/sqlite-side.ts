@@ -6,9 +6,9 @@ import { makeFolders } from '../make-folders.ts';
 import { lockOwner } from '../sqlite/lock-owner.ts';
 import { lostJournal } from '../sqlite/lost-journal.ts';
 import { openConnection } from '../sqlite/open-connection.ts';
-import { migrate, versionOf } from '../sqlite/migrate.ts';
-import { schema } from '../sqlite/schema.ts';
-import { indexedWords } from '../sqlite/search-said.ts';
+import { migrateSqlite, sqliteVersion } from '../sqlite/migrate.ts';
+import { sqliteSchema } from '../sqlite/schema.ts';
+import { sqliteWords } from '../sqlite/search-said.ts';
 import { refuseTaken, writeWhole } from '../write-whole.ts';
 import { indexColumns, movedTables, wordsOf } from './moved-tables.ts';
 import { rowsAtOnce, withoutNul, type MovedRow, type MoveTarget, type MovingStore } from './move-rows.ts';
@@ -24,8 +24,8 @@ export async function readFileStore<T>(file: string, work: (store: MovingStore) 
         `${file} is damaged: ${lost.why}. Start the bot on it first: it says what is left.`,
       );
     using db = new DatabaseSync(file, { readOnly: true });
-    const version = versionOf(db, schema, file);
-    if (version < schema.length)
+    const version = sqliteVersion(db, sqliteSchema, file);
+    if (version < sqliteSchema.length)
       throw new OperatorError(
         `${file} is from an older Skillet. Start this one on it once, so that it is brought up to date, then move it.`,
       );
@@ -57,7 +57,7 @@ export async function fillFileStore<T>(file: string, work: (store: MoveTarget) =
 function makeTables(file: string): void {
   const connection = openConnection(file);
   try {
-    migrate(connection, schema, file);
+    migrateSqlite(connection, sqliteSchema, file);
   } finally {
     connection.close();
   }
@@ -74,7 +74,7 @@ function writingTo(db: DatabaseSync): Pick<MoveTarget, 'add' | 'setLastNumber'> 
       for (const row of rows)
         insert.run(
           ...columns.map((column) => row[column] ?? null),
-          ...indexed.map(() => wordsOf(row, indexedWords)),
+          ...indexed.map(() => wordsOf(row, sqliteWords)),
         );
     },
     async setLastNumber({ name }, last) {

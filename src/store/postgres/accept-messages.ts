@@ -83,7 +83,7 @@ export async function acceptMessages(
     const item: Item = {
       key: message.id,
       queue,
-      person: personOf(queue, message),
+      person: personInQueue(queue, message),
       status: 'waiting',
       taken: false,
       join: join?.key,
@@ -114,7 +114,7 @@ export async function acceptMessages(
 }
 
 /** The key under which a person's messages count in a job queue, whose name has no space (Q3). */
-export function personOf(queue: string, { sender }: Message): string {
+export function personInQueue(queue: string, { sender }: Message): string {
   return `${jobQueueOf('inbox', queue)} ${sender.id}`;
 }
 
@@ -134,7 +134,7 @@ export async function addWork(
     created.set(message.id, {
       key: message.id,
       queue,
-      person: personOf(queue, message),
+      person: personInQueue(queue, message),
       status: 'waiting',
       taken: false,
       due: now,

@@ -1,9 +1,9 @@
 import { conversationKey } from '../../core/conversation.ts';
 import { bounds } from '../bounds.ts';
 import { writeItem } from '../grow-item.ts';
-import { acceptMessages, personOf, type Arrival, type Arrived } from './accept-messages.ts';
-import type { Backing } from './create-postgres-store.ts';
-import { createBatch } from './create-batch.ts';
+import { acceptMessages, personInQueue, type Arrival, type Arrived } from './accept-messages.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
+import { createPostgresBatch } from './create-batch.ts';
 import { lockOf, jobQueueOf } from './job-queue-of.ts';
 
 type Accepting = Extract<Arrival, { type: 'accept' }>;
@@ -11,7 +11,7 @@ type Accepting = Extract<Arrival, { type: 'accept' }>;
 const batchSize = 200;
 
 /** Stores a message or its edit, on disk when it resolves (Q1). Arrivals at the same time share a transaction. */
-export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<Arrived> {
+export function createArrivals(backing: PostgresParts): (arrival: Arrival) => Promise<Arrived> {
   const { database, jobs, announce } = backing;
 
   /** Stores messages that can't be joined and are nearly always new, in one statement. */
@@ -29,7 +29,7 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
         arrivals.map(({ message }) => writeItem(message)),
         times,
         bounds.queueItems,
-        arrivals.map(({ message }, n) => personOf(queues[n] ?? '', message)),
+        arrivals.map(({ message }, n) => personInQueue(queues[n] ?? '', message)),
       ],
     );
     const outcomes = rows[0]?.outcomes ?? [];
@@ -58,7 +58,7 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
     return taken;
   }
 
-  return createBatch<Arrival, Arrived>(async (arrivals) => {
+  return createPostgresBatch<Arrival, Arrived>(async (arrivals) => {
     await jobs.prepare('inbox', arrivals.map(queueOf));
     return arrivals.every(isPlain) ? takeNew(arrivals) : takeAny(arrivals);
   }, batchSize);

@@ -6,7 +6,7 @@ type Call<In, Out> = Readonly<{ input: In; done(result: Out): void; failed(error
  * Collects inputs and runs them in batches: those of one tick, or of the time in which a batch runs. Batches run in
  * order, one at a time. If one fails, each of its inputs runs alone, so that a bad one harms no other.
  */
-export function createBatch<In, Out>(
+export function createPostgresBatch<In, Out>(
   run: (inputs: readonly In[]) => Promise<readonly Out[]>,
   most: number,
 ): (input: In) => Promise<Out> {

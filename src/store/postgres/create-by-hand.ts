@@ -1,5 +1,5 @@
 import type { ByHand } from '../sql.ts';
-import type { Backing } from './create-postgres-store.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
 import { runScript } from './create-sql.ts';
 import type { Kind } from './lease.ts';
 import type { Query } from './open-database.ts';
@@ -9,7 +9,7 @@ import { lockOf } from './job-queue-of.ts';
  * Makes changes by hand, under the locks of the items' queues. If something changed, the jobs of those queues become
  * due.
  */
-export function createByHand({ database, jobs, announce }: Backing, kind: Kind): ByHand {
+export function createByHand({ database, jobs, announce }: PostgresParts, kind: Kind): ByHand {
   return async (keys, survives, script, changed) => {
     const queues = await queuesOf(database.query, kind, keys);
     await jobs.prepare(kind, queues);

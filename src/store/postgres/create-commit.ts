@@ -1,19 +1,19 @@
 import { conversationKey } from '../../core/conversation.ts';
 import { addWork } from './accept-messages.ts';
-import type { Backing } from './create-postgres-store.ts';
-import { createBatch } from './create-batch.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
+import { createPostgresBatch } from './create-batch.ts';
 import { queuesOf as queuesOfItems } from './create-by-hand.ts';
 import { runScript } from './create-sql.ts';
 import { lost, fenceValues, type Fence } from './lease.ts';
 import { lockOf, jobQueueOf } from './job-queue-of.ts';
-import { indexedWords } from './search-said.ts';
+import { postgresWords } from './search-said.ts';
 import type { Query } from './open-database.ts';
 import type { Step, Store } from '../store.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
 import { saidRow } from '../memories.ts';
 import { againRun } from '../usage.ts';
-import type { Statement } from '../sql.ts';
+import type { SqlStatement } from '../sql.ts';
 
 const writing = `skillet.write_steps(${Array.from({ length: 29 }, (_, n) => `$${n + 1}`).join(', ')}) AS held`;
 const statement = `SELECT ${writing}`;
@@ -39,12 +39,12 @@ const most = 100;
 type Guard = Readonly<{ locks: readonly bigint[]; refuse(query: Query): Promise<string | undefined> }>;
 
 /** Writes steps in one transaction each, refused if the queue was lost (Q8, Q9). Steps at the same time share one. */
-export function createCommit(
-  { database, jobs, leases, announce, clock }: Backing,
-  { beside, move }: Readonly<{ beside: Statement<InboxRow>; move: MoveRoutine }>,
+export function createPostgresCommit(
+  { database, jobs, leases, announce, clock }: PostgresParts,
+  { beside, move }: Readonly<{ beside: SqlStatement<InboxRow>; move: MoveRoutine }>,
 ): Pick<Store, 'commit' | 'addWork' | 'fire'> {
   const writeAll = (durable: boolean) =>
-    createBatch<FencedStep, undefined | typeof lost>((steps) => {
+    createPostgresBatch<FencedStep, undefined | typeof lost>((steps) => {
       const queues = new Set(steps.flatMap(({ step }) => queuesOf(step)));
       const locks = Array.from(queues, (queue) => lockOf('outbox', queue)).sort(ascending);
       return writeSteps(database.query, steps, { locks, offers: true, durable });
@@ -173,7 +173,7 @@ async function writeSteps(
     said.map(({ transcript }) => transcript),
     said.map(({ asker }) => asker),
     said.map((one) => one.said),
-    said.map(({ holder, words }) => indexedWords(holder, words)),
+    said.map(({ holder, words }) => postgresWords(holder, words)),
     runs.map(({ of }) => of),
     runs.map(({ id }) => id),
     runs.map(({ day }) => day),

@@ -1,5 +1,5 @@
 import type { FolderChange, StoredFile, StoredFiles } from '../stored-files.ts';
-import type { Backing } from './create-postgres-store.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
 import { DatabaseFault, type Query } from './open-database.ts';
 
 const hour = 3_600_000;
@@ -16,8 +16,8 @@ const readAll = `SELECT d.version::text AS version, f.path, f.kind, f.executable
   FROM skillet.folders AS d LEFT JOIN skillet.files AS f ON f.folder = d.name`;
 const ofGroup = `name >= $1 || '/' AND name < $1 || '0'`;
 
-type FilesBacking = Pick<Backing, 'leases' | 'clock'> &
-  Readonly<{ database: Pick<Backing['database'], 'query'> }>;
+type FilesBacking = Pick<PostgresParts, 'leases' | 'clock'> &
+  Readonly<{ database: Pick<PostgresParts['database'], 'query'> }>;
 
 /** Keeps folders in the database, through which their contents reach other processes (Q14). */
 export function createFiles({ database, leases, clock }: FilesBacking): StoredFiles {
@@ -135,7 +135,7 @@ function createKeeping(query: Query, now: () => number): Keeping {
 }
 
 /** Removes chunks that no file has had for an hour (Q14). */
-export async function sweepChunks({ database: { query }, clock }: Backing): Promise<void> {
+export async function sweepChunks({ database: { query }, clock }: PostgresParts): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined;) {
     const { rows }: Awaited<ReturnType<typeof nextPage>> = await nextPage(query, after);
     after = rows.length < page ? undefined : rows.at(-1)?.hash;

@@ -1,9 +1,9 @@
-import type { Backing } from './create-postgres-store.ts';
-import { createBatch } from './create-batch.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
+import { createPostgresBatch } from './create-batch.ts';
 import type { Claim, Kind } from './lease.ts';
 import { lockOf } from './job-queue-of.ts';
 
-export type Turn = Readonly<{
+export type QueueTurn = Readonly<{
   claim: Claim;
   /** If true, the queue makes room for others, although more in it may be due. */
   yields: boolean;
@@ -14,7 +14,7 @@ export type Turn = Readonly<{
  * What follows for a queue. `again`: more is due and it continues here. `gone`: it is empty. `later`: it has a job.
  * `lost`: another process has it.
  */
-export type Outcome = Readonly<{ next: 'again' | 'gone' | 'lost' } | { next: 'later'; inMs: number }>;
+export type GiveBackOutcome = Readonly<{ next: 'again' | 'gone' | 'lost' } | { next: 'later'; inMs: number }>;
 
 const most = 100;
 
@@ -23,10 +23,10 @@ const most = 100;
  * together share a statement.
  */
 export function createGiveBack(
-  { database, clock }: Pick<Backing, 'database' | 'clock'>,
+  { database, clock }: Pick<PostgresParts, 'database' | 'clock'>,
   kind: Kind,
-): (turn: Turn) => Promise<Outcome> {
-  return createBatch<Turn, Outcome>(async (turns) => {
+): (turn: QueueTurn) => Promise<GiveBackOutcome> {
+  return createPostgresBatch<QueueTurn, GiveBackOutcome>(async (turns) => {
     const { rows } = await database.query<Readonly<{ outcomes: readonly string[] }>>(
       'SELECT skillet.give_back($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcomes',
       [
@@ -45,7 +45,7 @@ export function createGiveBack(
   }, most);
 }
 
-function outcomeOf(said: string | undefined): Outcome {
+function outcomeOf(said: string | undefined): GiveBackOutcome {
   if (said === 'again' || said === 'gone' || said === 'lost') return { next: said };
   return { next: 'later', inMs: Number(said) };
 }

@@ -1,7 +1,7 @@
 import { inboxColumns, type Accepted, type Inbox, type InboxRow } from '../inbox.ts';
-import type { Backing } from './create-postgres-store.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
 import { createArrivals } from './create-arrivals.ts';
-import { createBatch } from './create-batch.ts';
+import { createPostgresBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
 
 type Taking = Readonly<{ queue: string; now: number; fence: Fence }>;
@@ -9,14 +9,14 @@ type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: numb
 
 const batchSize = 200;
 
-export function createItems(
-  backing: Backing,
+export function createPostgresItems(
+  backing: PostgresParts,
 ): Pick<Inbox, 'accept' | 'replace'> &
   Readonly<{ takeHead(queue: string, now: number): Promise<InboxRow | undefined> }> {
   const { database, leases } = backing;
   const arrive = createArrivals(backing);
 
-  const takeHead = createBatch<Taking, InboxRow | undefined | typeof lost>(async (takings) => {
+  const takeHead = createPostgresBatch<Taking, InboxRow | undefined | typeof lost>(async (takings) => {
     const { rows } = await database.query<TakenRow>(
       `SELECT place, held, before, ${inboxColumns.replace(/\w+/g, '(item).$&')} FROM skillet.take($1, $2, $3, $4, $5, $6)`,
       [

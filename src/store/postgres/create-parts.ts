@@ -1,14 +1,18 @@
 import type { Outbox } from '../outbox.ts';
-import type { Backing } from './create-postgres-store.ts';
-import { createBatch } from './create-batch.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
+import { createPostgresBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
 
 const batchSize = 200;
 type Sending = Readonly<{ key: string; fence: Fence }>;
 type Sent = Readonly<{ key: string; receipt: string }>;
 
-export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 'sending' | 'sent'> {
-  const beginSend = createBatch<Sending, undefined | typeof lost>(async (sendings) => {
+export function createPostgresParts({
+  database,
+  leases,
+  clock,
+}: PostgresParts): Pick<Outbox, 'sending' | 'sent'> {
+  const beginSend = createPostgresBatch<Sending, undefined | typeof lost>(async (sendings) => {
     const { rows } = await database.query<Readonly<{ held: readonly boolean[] }>>(
       'SELECT skillet.begin_sends($1, $2, $3, $4, $5) AS held',
       [...fenceValues(sendings.map(({ fence }) => fence)), sendings.map(({ key }) => key)],
@@ -16,7 +20,7 @@ export function createParts({ database, leases, clock }: Backing): Pick<Outbox, 
     return sendings.map((_, n) => (rows[0]?.held[n] === true ? undefined : lost));
   }, batchSize);
 
-  const noteSent = createBatch<Sent, undefined>(async (sent) => {
+  const noteSent = createPostgresBatch<Sent, undefined>(async (sent) => {
     await database.query(
       `UPDATE skillet.outbox SET status = 'sent', receipt = new.receipt, finished_at = $3
        FROM unnest($1::text[], $2::text[]) AS new (key, receipt) WHERE outbox.key = new.key`,

@@ -9,28 +9,28 @@ import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
-import { createRoutines } from '../routines.ts';
+import { createRoutineStore } from '../routines.ts';
 import type { Backlog, Store } from '../store.ts';
 import { createTranscripts } from '../transcripts.ts';
 import { createUsage, createUses } from '../usage.ts';
 import { createByHand } from './create-by-hand.ts';
-import { createCommit } from './create-commit.ts';
+import { createPostgresCommit } from './create-commit.ts';
 import { createFiles, sweepChunks } from './create-files.ts';
 import { createHeartbeat } from './create-heartbeat.ts';
-import { createItems } from './create-items.ts';
+import { createPostgresItems } from './create-items.ts';
 import { createLead } from './create-lead.ts';
-import { createParts } from './create-parts.ts';
+import { createPostgresParts } from './create-parts.ts';
 import { createPresence, type ProcessId } from './create-presence.ts';
 import { createReserve } from './create-reserve.ts';
-import { createServe } from './create-serve.ts';
-import { createSql } from './create-sql.ts';
+import { createPostgresWorker } from './create-worker.ts';
+import { createPostgresSql } from './create-sql.ts';
 import { createSignals, type Announcer, type NotifyBus } from './create-notify-bus.ts';
 import type { Kind, Leases } from './lease.ts';
 import type { Database } from './open-database.ts';
 import type { Jobs } from './open-jobs.ts';
 import { hastenQueues, sweepQueues } from './sweep-queues.ts';
 
-export type Backing = Readonly<{
+export type PostgresParts = Readonly<{
   database: Database;
   jobs: Jobs;
   leases: Leases;
@@ -47,9 +47,9 @@ const checkMs = 3_000;
  * Makes the store and closes the database with it. Methods reject while the database is away, and work again afterwards
  * (Q11).
  */
-export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
+export function createPostgresStore(backing: PostgresParts, wire: NotifyBus, announcer: Announcer): Store {
   const { database, jobs, leases, clock, log } = backing;
-  const sql = createSql(database, leases);
+  const sql = createPostgresSql(database, leases);
   const { cancel, ...pendingRequests } = createPendingRequests(sql, log);
   // Uses the listening connection, so that queues stay held even if every connection of the pool waits, as for a locked
   // table.
@@ -61,17 +61,17 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
   const closing = new AbortController();
   const shared = { backing, announcer, heartbeat, closed: closing.signal };
   const ofInbox = {
-    ...createItems(backing),
-    serve: createServe({ ...shared, kind: 'inbox' }),
+    ...createPostgresItems(backing),
+    serve: createPostgresWorker({ ...shared, kind: 'inbox' }),
     byHand: createByHand(backing, 'inbox'),
   };
   const ofOutbox = {
-    ...createParts(backing),
-    serve: createServe({ ...shared, kind: 'outbox' }),
+    ...createPostgresParts(backing),
+    serve: createPostgresWorker({ ...shared, kind: 'outbox' }),
     byHand: createByHand(backing, 'outbox'),
   };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
-  const { routines, move } = createRoutines(sql, { now: clock.now, log });
+  const { routines, move } = createRoutineStore(sql, { now: clock.now, log });
   const files = createFiles(backing);
   const closed: { done?: Promise<void> } = {};
 
@@ -96,7 +96,7 @@ export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer
     routines,
     memories: createMemories(sql, log),
     signals: createSignals(wire),
-    ...createCommit(backing, { beside, move }),
+    ...createPostgresCommit(backing, { beside, move }),
     stop,
     keyed: createKeyed(sql, log),
     files: () => files,

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
-import type { Backing } from './create-postgres-store.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import type { Claim } from './lease.ts';
 import { noteRunning, noteStopped } from './running.ts';
-import { schema } from './schema.ts';
+import { postgresSchema } from './schema.ts';
 
 /** Identifies a process while its store is open. It is also the key of the advisory lock of its listening session. */
 export type ProcessId = number;
@@ -43,7 +43,7 @@ const gone = `SELECT id, held FROM skillet.processes
  * of a process that hangs, become free when their heartbeat ends (Q9).
  */
 export function createPresence(
-  { database, announce, log, self }: Backing,
+  { database, announce, log, self }: PostgresParts,
   heartbeat: Pick<Heartbeat, 'held' | 'onTaken'>,
 ): Readonly<{ close(): Promise<void> }> {
   const state: {
@@ -85,7 +85,7 @@ export function createPresence(
   async function look(): Promise<void> {
     await write();
     if (state.closed) return;
-    if (++state.looks % signEvery === 0) await noteRunning(database.query, self, schema.length);
+    if (++state.looks % signEvery === 0) await noteRunning(database.query, self, postgresSchema.length);
     const { rows } = await database.query<Readonly<{ id: ProcessId; held: readonly Held[] }>>(gone, [self]);
     for (const { id, held } of rows) await release(id, held);
   }

@@ -1,15 +1,23 @@
-import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue, type Steps } from '../sql.ts';
-import { createBatch } from './create-batch.ts';
+import {
+  callOf,
+  type SqlAnswer,
+  type SqlCall,
+  type Script,
+  type Sql,
+  type SqlValue,
+  type Steps,
+} from '../sql.ts';
+import { createPostgresBatch } from './create-batch.ts';
 import type { Leases } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { lockOf } from './job-queue-of.ts';
-import { schema } from './schema.ts';
-import { searchSaid } from './search-said.ts';
+import { postgresSchema } from './schema.ts';
+import { searchPostgres } from './search-said.ts';
 
-export function createSql({ query, transaction }: Database, leases: Leases): Sql {
+export function createPostgresSql({ query, transaction }: Database, leases: Leases): Sql {
   const statement = <Row>(text: string) => {
     const numbered = withPlaces(text, (place) => `$${place}`);
-    return (...values: readonly SqlValue[]): Call<Row> => callOf(numbered, values);
+    return (...values: readonly SqlValue[]): SqlCall<Row> => callOf(numbered, values);
   };
   const now = statement<Readonly<{ now: number }>>(
     'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
@@ -44,19 +52,19 @@ export function createSql({ query, transaction }: Database, leases: Leases): Sql
       const { rows } = await query<Readonly<{ version: number }>>(
         'SELECT version FROM skillet.schema_version',
       );
-      return (rows[0]?.version ?? 0) > schema.length;
+      return (rows[0]?.version ?? 0) > postgresSchema.length;
     },
     dialect: {
       contains: (column, text) => `position(${text} IN ${column}) > 0`,
       forUpdate: 'FOR UPDATE',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       held: '(SELECT skillet.held($1, $2, $3, $4, false))',
-      search: searchSaid,
+      search: searchPostgres,
     },
   };
 }
 
-function answer<Row>(query: Query, { text, values }: Call<Row>): Promise<Answer<Row>> {
+function answer<Row>(query: Query, { text, values }: SqlCall<Row>): Promise<SqlAnswer<Row>> {
   return query<Row>(text, values);
 }
 
@@ -80,7 +88,7 @@ function createLookup<Row>(
     FROM unnest(${columns.map((n) => `$${n}::text[]`).join(', ')}) WITH ORDINALITY AS asked (${columns.map((n) => `key${n}`).join(', ')}, place)
     CROSS JOIN LATERAL (${withPlaces(text, (place) => `asked.key${place}`)}${sorted}) AS found
     ORDER BY asked.place${order === undefined ? '' : `, found.${order}`}`;
-  const find = createBatch<readonly string[], readonly Row[]>(async (asked) => {
+  const find = createPostgresBatch<readonly string[], readonly Row[]>(async (asked) => {
     const { rows } = await query<Row & Readonly<{ place: number }>>(
       all,
       columns.map((n) => asked.map((keys) => keys[n - 1])),

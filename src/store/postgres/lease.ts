@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Answer } from '../sql.ts';
+import type { SqlAnswer } from '../sql.ts';
 import { DatabaseFault, type Query } from './open-database.ts';
 
 export type Kind = 'inbox' | 'outbox';
@@ -67,7 +67,7 @@ export type Leases = Readonly<{
    */
   fenced<T>(write: (fence: Fence) => Promise<T | typeof lost>): Promise<T>;
   /** Runs a query whose first four values, added here, go to `skillet.held`. */
-  fencedQuery<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<Answer<Row>>;
+  fencedQuery<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<SqlAnswer<Row>>;
 }>;
 
 /** Error code of `skillet.held` if a queue was lost. */

@@ -6,7 +6,7 @@ import type { StoreLook } from '../look-at-store.ts';
 import type { Database } from './open-database.ts';
 import { explained, reach } from './open-postgres-store.ts';
 import { requireSessions } from './require-sessions.ts';
-import { schema, versionOf } from './schema.ts';
+import { postgresSchema, postgresVersion } from './schema.ts';
 
 /** Looks at a database. One that does not answer in time is unusable. */
 export async function lookAtDatabase(url: string, namespace: string, withinMs: number): Promise<StoreLook> {
@@ -31,13 +31,13 @@ export async function lookAtDatabase(url: string, namespace: string, withinMs: n
 
 async function look(database: Database, namespace: string): Promise<StoreLook> {
   await requireSessions(database);
-  const version = await versionOf(database, schema);
+  const version = await postgresVersion(database, postgresSchema);
   if (version === undefined) return { state: 'absent' };
   const { rows } = await database.query<Readonly<{ key: string }>>(
     'SELECT key FROM skillet.keyed WHERE namespace = $1',
     [namespace],
   );
-  return { state: version < schema.length ? 'older' : 'ready', keys: rows.map(({ key }) => key) };
+  return { state: version < postgresSchema.length ? 'older' : 'ready', keys: rows.map(({ key }) => key) };
 }
 
 const nothing = (): void => undefined;

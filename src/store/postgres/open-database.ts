@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
-import type { Answer } from '../sql.ts';
+import type { SqlAnswer } from '../sql.ts';
 
 /** A failure of the database. It has no `cause`, because the driver's error quotes rows, host and user (S3, L5). */
 export class DatabaseFault extends Error {
@@ -18,7 +18,7 @@ export class DatabaseFault extends Error {
 }
 
 /** Runs one statement. The tables guarantee `Row`, with bigint as a number. Rejects with DatabaseFault. */
-export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<Answer<Row>>;
+export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<SqlAnswer<Row>>;
 
 /**
  * What a commit survives. `disk`: anything, because it was synced. `memory`: not a crash of the server, which may lose

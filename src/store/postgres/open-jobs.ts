@@ -7,7 +7,7 @@ import type { Database, Query } from './open-database.ts';
 import { jobQueueOf, jobQueueOfChannel } from './job-queue-of.ts';
 
 /** A queue that has work, and in how many milliseconds that is due (0: now). */
-export type Offer = Readonly<{ queue: string; inMs: number }>;
+export type JobOffer = Readonly<{ queue: string; inMs: number }>;
 
 /**
  * The jobs by which pg-boss wakes, locks, retries and takes over queues. A queue with work has exactly one job, waiting
@@ -18,7 +18,7 @@ export type Jobs = Readonly<{
   prepare(kind: Kind, queues: Iterable<string>): Promise<void>;
   prepareChannels(kind: Kind, channels: readonly string[]): Promise<void>;
   /** Gives a job to queues that have none. Call it in the transaction that writes the work, under the queue's lock. */
-  offer(query: Query, kind: Kind, offers: readonly Offer[]): Promise<void>;
+  offer(query: Query, kind: Kind, offers: readonly JobOffer[]): Promise<void>;
   /** Like `offer`, and makes an existing job due now. */
   hasten(query: Query, kind: Kind, queue: string): Promise<void>;
   /** Claims the oldest jobs, at most `most`. `more` is true if there may be others. */

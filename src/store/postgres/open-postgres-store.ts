@@ -11,7 +11,7 @@ import { DatabaseFault, openDatabase, type Database } from './open-database.ts';
 import { createLeases } from './lease.ts';
 import { requireSessions } from './require-sessions.ts';
 import { noteRunning } from './running.ts';
-import { migrate, removals, schema } from './schema.ts';
+import { migratePostgres, removals, postgresSchema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
 import { bringForward, sweepQueues } from './sweep-queues.ts';
 
@@ -56,9 +56,9 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   try {
     await requireSessions(database);
     const self = newProcessId();
-    await migrate(database, { steps: schema, removals }, async (query) => {
+    await migratePostgres(database, { steps: postgresSchema, removals }, async (query) => {
       opened.jobs = await openJobs(database, epoch, log);
-      await noteRunning(query, self, schema.length);
+      await noteRunning(query, self, postgresSchema.length);
     });
     if (opened.jobs === undefined) throw new Error('The job engine was not started');
     const wire = createNotifyBus(database, log, presenceOf(self));

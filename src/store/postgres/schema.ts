@@ -21,7 +21,7 @@ const migratingMs = 120_000;
  * The steps of the schema, one for each version. Never edit a released step; add one. A step only adds, unless it is
  * among `removals` (Q15).
  */
-export const schema: readonly string[] = [
+export const postgresSchema: readonly string[] = [
   [
     baseTables,
     queueFunctions,
@@ -44,7 +44,7 @@ type Plan = Readonly<{ steps: readonly string[]; removals: Readonly<Record<numbe
  * a time (Q10). A removal waits for the end of processes that can't work without it (Q15). For a foreign schema, a
  * newer one that this version can't use, or an old server it throws OperatorError and writes nothing.
  */
-export async function migrate(
+export async function migratePostgres(
   database: Database,
   { steps, removals }: Plan,
   others: (query: Query) => Promise<void>,
@@ -52,7 +52,7 @@ export async function migrate(
   const alone = { outlives: 'disk', locks: [migrating], withinMs: migratingMs } as const;
   await database.transaction(alone, async (query) => {
     await query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    const version = (await versionOf(database, steps)) ?? (await create(database));
+    const version = (await postgresVersion(database, steps)) ?? (await create(database));
     for (const [done, step] of steps.entries()) {
       if (done < version) continue;
       const readableFrom = removals[done + 1];
@@ -67,7 +67,7 @@ export async function migrate(
 }
 
 /** How many steps a database has; undefined if it is not a store yet. Throws as `migrate` does. */
-export async function versionOf(
+export async function postgresVersion(
   { query }: Pick<Database, 'query'>,
   steps: readonly string[],
 ): Promise<number | undefined> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Holder } from '../../core/memory.ts';
 import type { SearchDialect } from '../sql.ts';
 
-export const searchSaid: SearchDialect = {
+export const searchPostgres: SearchDialect = {
   // Uses the index of words alone. Plans are made without knowing the query, and the other conditions match far more
   // rows.
   few: { from: 'said', holder: `said.holder || ''`, newest: 'said.seq + 0' },
@@ -23,7 +23,7 @@ export const searchSaid: SearchDialect = {
  * Words as they are in the index. A search by the beginning of a word reads all words that begin alike, so each begins
  * with a mark of its holder.
  */
-export function indexedWords(holder: Holder, words: readonly string[]): string {
+export function postgresWords(holder: Holder, words: readonly string[]): string {
   return words.map((word) => `${markOf(holder)}${word}`).join(' ');
 }
 

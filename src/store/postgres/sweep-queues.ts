@@ -1,4 +1,4 @@
-import type { Backing } from './create-postgres-store.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
 import type { Kind } from './lease.ts';
 import { lockOf } from './job-queue-of.ts';
 
@@ -12,7 +12,7 @@ const overdue: Readonly<Record<Kind, string>> = {
   outbox: 'outbox SET due_at = $1 WHERE finished_at IS NULL AND due_at > $2',
 };
 const kinds: readonly Kind[] = ['inbox', 'outbox'];
-type Ground = Omit<Backing, 'leases'>;
+type Ground = Omit<PostgresParts, 'leases'>;
 
 /** Gives a job to queues with work that have none, as after a restore or a manual fix. A job too many does no harm. */
 export async function sweepQueues(ground: Ground): Promise<void> {

@@ -1,10 +1,10 @@
-import type { Connection, Survives } from './open-connection.ts';
+import type { SqliteConnection, SqliteSurvives } from './open-connection.ts';
 
-type Call = Readonly<{ survives: Survives; run(): void; done(): void; failed(error: unknown): void }>;
+type Call = Readonly<{ survives: SqliteSurvives; run(): void; done(): void; failed(error: unknown): void }>;
 
 export type Batch = Readonly<{
   /** Adds a write to those of this tick, in order. It resolves or rejects after the commit. */
-  write<T>(survives: Survives, work: () => T): Promise<T>;
+  write<T>(survives: SqliteSurvives, work: () => T): Promise<T>;
   flush(): void;
 }>;
 
@@ -12,7 +12,7 @@ export type Batch = Readonly<{
  * Collects the writes of one tick in a transaction with the strictest sync that was asked for, so that a burst waits
  * for the disk once. If it fails, each write runs alone, so that a bad one harms no other.
  */
-export function createBatch(connection: Connection): Batch {
+export function createSqliteBatch(connection: SqliteConnection): Batch {
   const waiting: Call[] = [];
 
   function flush(): void {
@@ -35,7 +35,7 @@ export function createBatch(connection: Connection): Batch {
   }
 
   return {
-    write: <T>(survives: Survives, work: () => T) =>
+    write: <T>(survives: SqliteSurvives, work: () => T) =>
       new Promise<T>((resolve, reject) => {
         const result: { value?: T } = {};
         if (waiting.length === 0) setImmediate(flush);

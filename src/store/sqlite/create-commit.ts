@@ -1,25 +1,25 @@
 import type { Entry } from '../../core/entry.ts';
 import { conversationKey } from '../../core/conversation.ts';
-import type { Said } from '../../core/memory.ts';
+import type { SearchableText } from '../../core/memory.ts';
 import { toListed, type InboxRow } from '../inbox.ts';
 import type { MoveRoutine } from '../routines.ts';
 import { saidRow } from '../memories.ts';
 import { againRun } from '../usage.ts';
-import { indexedWords } from './search-said.ts';
-import type { Statement, Steps } from '../sql.ts';
+import { sqliteWords } from './search-said.ts';
+import type { SqlStatement, Steps } from '../sql.ts';
 import type { RunRow, Store, Use } from '../store.ts';
-import type { Backing } from './create-embedded-store.ts';
-import type { createItems } from './create-items.ts';
-import type { createParts } from './create-parts.ts';
-import type { Bell } from './create-serve.ts';
-import type { Connection } from './open-connection.ts';
+import type { SqliteParts } from './create-embedded-store.ts';
+import type { createSqliteItems } from './create-items.ts';
+import type { createSqliteParts } from './create-parts.ts';
+import type { Bell } from './create-worker.ts';
+import type { SqliteConnection } from './open-connection.ts';
 
-export function createCommit(
-  { connection, batch, sql, clock }: Backing,
+export function createSqliteCommit(
+  { connection, batch, sql, clock }: SqliteParts,
   work: Readonly<{
-    items: Pick<ReturnType<typeof createItems>, 'add' | 'finish'>;
-    parts: Pick<ReturnType<typeof createParts>, 'add'>;
-    beside: Statement<InboxRow>;
+    items: Pick<ReturnType<typeof createSqliteItems>, 'add' | 'finish'>;
+    parts: Pick<ReturnType<typeof createSqliteParts>, 'add'>;
+    beside: SqlStatement<InboxRow>;
     move: MoveRoutine;
     toAnswer: Bell;
     toSend: Bell;
@@ -75,7 +75,7 @@ export function createCommit(
   };
 }
 
-function createAppend(connection: Connection): (transcript: string, entry: Entry) => void {
+function createAppend(connection: SqliteConnection): (transcript: string, entry: Entry) => void {
   const insert = connection.prepare('INSERT INTO entries (transcript, kind, entry) VALUES (?, ?, ?)');
   const touch = connection.prepare(
     `INSERT INTO transcript_times (transcript, last_at) VALUES (?, ?)
@@ -87,17 +87,17 @@ function createAppend(connection: Connection): (transcript: string, entry: Entry
   };
 }
 
-function createAddSaid(connection: Connection): (said: Said) => void {
+function createAddSaid(connection: SqliteConnection): (said: SearchableText) => void {
   const insert = connection.prepare(
     'INSERT INTO said (holder, transcript, asker, said, words) VALUES (?, ?, ?, ?, ?)',
   );
   return (of) => {
     const { holder, transcript, asker, said, words } = saidRow(of);
-    insert.run(holder, transcript, asker, said, indexedWords(holder, words));
+    insert.run(holder, transcript, asker, said, sqliteWords(holder, words));
   };
 }
 
-function createAddUse(connection: Connection): (use: Use) => void {
+function createAddUse(connection: SqliteConnection): (use: Use) => void {
   const insert = connection.prepare(
     `INSERT INTO usage (day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write)
      VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
@@ -111,7 +111,7 @@ function createAddUse(connection: Connection): (use: Use) => void {
   };
 }
 
-function createAddRun(connection: Connection): (run: RunRow) => void {
+function createAddRun(connection: SqliteConnection): (run: RunRow) => void {
   const insert = connection.prepare(
     `INSERT INTO runs (id, day, sender, conversation, skill, model, steps, failed, at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) ${againRun}`,

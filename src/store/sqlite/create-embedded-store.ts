@@ -9,23 +9,23 @@ import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
-import { createRoutines } from '../routines.ts';
+import { createRoutineStore } from '../routines.ts';
 import { createLocalSignals } from '../signals.ts';
 import type { ByHand } from '../sql.ts';
 import type { Store, Backlog } from '../store.ts';
 import { createTranscripts } from '../transcripts.ts';
 import { writeWhole } from '../write-whole.ts';
 import { createUsage, createUses } from '../usage.ts';
-import { createBatch, type Batch } from './create-batch.ts';
-import { createCommit } from './create-commit.ts';
-import { createItems } from './create-items.ts';
-import { createParts } from './create-parts.ts';
-import type { Bell } from './create-serve.ts';
-import { createSql, type LocalSql } from './create-sql.ts';
-import type { Connection } from './open-connection.ts';
+import { createSqliteBatch, type Batch } from './create-batch.ts';
+import { createSqliteCommit } from './create-commit.ts';
+import { createSqliteItems } from './create-items.ts';
+import { createSqliteParts } from './create-parts.ts';
+import type { Bell } from './create-worker.ts';
+import { createSqliteSql, type LocalSql } from './create-sql.ts';
+import type { SqliteConnection } from './open-connection.ts';
 
-export type Backing = Readonly<{
-  connection: Connection;
+export type SqliteParts = Readonly<{
+  connection: SqliteConnection;
   sql: LocalSql;
   batch: Batch;
   clock: Clock;
@@ -38,7 +38,7 @@ const emptyEveryMs = 50;
 
 /** Makes the store and closes the connection with it. Methods reject if the database fails (Q11). */
 export function createEmbeddedStore(
-  connection: Connection,
+  connection: SqliteConnection,
   own: Readonly<{
     clock: Clock;
     log: Log;
@@ -48,16 +48,16 @@ export function createEmbeddedStore(
   }>,
 ): Store {
   const { clock, log, findFile = () => undefined, release } = own;
-  const batch = createBatch(connection);
-  const sql = createSql(connection, clock);
+  const batch = createSqliteBatch(connection);
+  const sql = createSqliteSql(connection, clock);
   const backing = { connection, sql, batch, clock, log };
   const [toAnswer, toSend] = [createBell(), createBell()];
-  const items = createItems(backing, toAnswer);
-  const parts = createParts(backing, toSend);
+  const items = createSqliteItems(backing, toAnswer);
+  const parts = createSqliteParts(backing, toSend);
   const { cancel, ...pendingRequests } = createPendingRequests(sql, log);
   const ofInbox = { ...items, byHand: createByHand(sql, toAnswer) };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
-  const { routines, move } = createRoutines(sql, { now: clock.now, log });
+  const { routines, move } = createRoutineStore(sql, { now: clock.now, log });
   const keyed = createKeyed(sql, log);
   const health = keyed('health');
   const never = new AbortController().signal;
@@ -73,7 +73,7 @@ export function createEmbeddedStore(
     routines,
     memories: createMemories(sql, log),
     signals: createLocalSignals(),
-    ...createCommit(backing, { items, parts, beside, move, toAnswer, toSend }),
+    ...createSqliteCommit(backing, { items, parts, beside, move, toAnswer, toSend }),
     stop,
     keyed,
     files: () => undefined,
@@ -132,14 +132,14 @@ function createByHand(sql: LocalSql, { ring }: Bell): ByHand {
 }
 
 /** Empties the journal, which contains old pages and thus what was forgotten (Q12). */
-async function emptyJournal(connection: Connection): Promise<void> {
+async function emptyJournal(connection: SqliteConnection): Promise<void> {
   for (let tries = 1; !connection.emptyJournal(); tries++) {
     if (tries === emptyTries) throw new Error('The journal of the store can not be emptied: it is in use.');
     await setTimeout(emptyEveryMs);
   }
 }
 
-function createBacklog(connection: Connection): () => Promise<Backlog> {
+function createBacklog(connection: SqliteConnection): () => Promise<Backlog> {
   const counting = (rows: string) => {
     const statement = connection.prepare<Readonly<{ rows: number }>>(`SELECT COUNT(*) AS rows FROM ${rows}`);
     return (): number => statement.get()?.rows ?? 0;

@@ -4,14 +4,14 @@ import type { Message } from '../../core/message.ts';
 import { bounds } from '../bounds.ts';
 import { editItem, completeItem, joinItem, writeItem } from '../grow-item.ts';
 import { endItem, inboxColumns, itemOf, type InboxRow, type Inbox, type Accepted } from '../inbox.ts';
-import type { Backing } from './create-embedded-store.ts';
-import { createServe, type Bell } from './create-serve.ts';
-import type { Connection } from './open-connection.ts';
+import type { SqliteParts } from './create-embedded-store.ts';
+import { createSqliteWorker, type Bell } from './create-worker.ts';
+import type { SqliteConnection } from './open-connection.ts';
 import { createRounds, type Rounds } from './create-rounds.ts';
 
 /** Makes the SQLite part of the inbox. Its writes share transactions. */
-export function createItems(
-  { connection, batch, clock, log }: Backing,
+export function createSqliteItems(
+  { connection, batch, clock, log }: SqliteParts,
   { ring, onRing }: Bell,
 ): Readonly<{
   accept: Inbox['accept'];
@@ -72,7 +72,7 @@ export function createItems(
     // Runs after `accept`, because an edit may follow its message at once.
     replace: (message) => batch.write('power', () => replace(message)),
     takeHead: (queue, now) => batch.write('process', () => takeHead(queue, now)),
-    serve: createServe({
+    serve: createSqliteWorker({
       due: (now, limit, beside) => ({
         queues: (beside ? queuesBeside : ownQueues).all(now, limit).map(({ queue }) => queue),
         nextAt: next.get(now)?.at ?? undefined,
@@ -96,7 +96,7 @@ type Joinable = Pick<Known, 'seq' | 'parts'>;
 
 /** How messages are stored. Run these in a transaction (Q1, Q2). */
 function createAccept(
-  connection: Connection,
+  connection: SqliteConnection,
   rounds: Rounds,
 ): Readonly<{
   accept(message: Message, options: Options): Accepted;

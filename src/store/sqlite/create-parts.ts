@@ -1,11 +1,11 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Step } from '../store.ts';
-import type { Backing } from './create-embedded-store.ts';
-import { createServe, type Bell } from './create-serve.ts';
+import type { SqliteParts } from './create-embedded-store.ts';
+import { createSqliteWorker, type Bell } from './create-worker.ts';
 
-export function createParts(
-  { connection, batch, clock, log }: Backing,
+export function createSqliteParts(
+  { connection, batch, clock, log }: SqliteParts,
   { onRing }: Bell,
 ): Pick<Outbox, 'serve' | 'sending' | 'sent'> &
   Readonly<{
@@ -40,7 +40,7 @@ export function createParts(
     async sent(key, receipt) {
       await batch.write('process', () => sent.run(JSON.stringify(receipt), clock.now(), key));
     },
-    serve: createServe({
+    serve: createSqliteWorker({
       due: (now, limit) => ({
         queues: queues.all(now, limit).map(({ queue }) => queue),
         nextAt: upcoming.get(now)?.at ?? undefined,

@@ -1,4 +1,4 @@
-import type { Connection } from './open-connection.ts';
+import type { SqliteConnection } from './open-connection.ts';
 
 /**
  * Keeps one person's burst from delaying others (Q3). Each message has a round, and the lowest round starts first. It
@@ -16,7 +16,7 @@ type Counter = Readonly<{ next(sender: string): number; begin(round: number): vo
 /** Rounds of the waiting messages of one person. `beside` is 1 for runs. */
 type Waiting = Readonly<{ beside: number; sender: string; first: number; last: number }>;
 
-export function createRounds(connection: Connection): Rounds {
+export function createRounds(connection: SqliteConnection): Rounds {
   const waiting = connection.prepare<Waiting>(
     `SELECT instr(queue, '~') > 0 AS beside, parts ->> '$[0].message.sender.id' AS sender, MIN(round) AS first, MAX(round) AS last
      FROM inbox INDEXED BY inbox_waiting WHERE status = 'waiting' AND json_valid(parts) GROUP BY 1, 2`,

@@ -1,13 +1,13 @@
 import type { Clock } from '../../lib/clock.ts';
-import { callOf, type Answer, type Call, type Script, type Sql, type SqlValue } from '../sql.ts';
-import type { Connection } from './open-connection.ts';
-import { searchSaid } from './search-said.ts';
+import { callOf, type SqlAnswer, type SqlCall, type Script, type Sql, type SqlValue } from '../sql.ts';
+import type { SqliteConnection } from './open-connection.ts';
+import { searchSqlite } from './search-said.ts';
 
 export type LocalSql = Sql & Readonly<{ run<T>(script: Script<T>): T }>;
 
 /** Runs SQL on the connection. Each call is done when it returns. */
-export function createSql(connection: Connection, clock: Clock): LocalSql {
-  const prepared = new Map<string, (values: readonly SqlValue[]) => Answer<unknown>>();
+export function createSqliteSql(connection: SqliteConnection, clock: Clock): LocalSql {
+  const prepared = new Map<string, (values: readonly SqlValue[]) => SqlAnswer<unknown>>();
 
   function prepare(text: string): void {
     if (prepared.has(text)) return;
@@ -20,10 +20,10 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
     });
   }
 
-  function answer<Row>({ text, values }: Call<Row>): Answer<Row> {
+  function answer<Row>({ text, values }: SqlCall<Row>): SqlAnswer<Row> {
     const run = prepared.get(text);
     if (run === undefined) throw new Error(`not prepared: ${text}`);
-    return run(values) as Answer<Row>;
+    return run(values) as SqlAnswer<Row>;
   }
 
   function run<T>(script: Script<T>): T {
@@ -35,7 +35,7 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
 
   const statement = <Row>(text: string) => {
     prepare(text);
-    return (...values: readonly SqlValue[]): Call<Row> => callOf(text, values);
+    return (...values: readonly SqlValue[]): SqlCall<Row> => callOf(text, values);
   };
 
   return {
@@ -59,7 +59,7 @@ export function createSql(connection: Connection, clock: Clock): LocalSql {
       forUpdate: '',
       skipLocked: '',
       held: 'TRUE',
-      search: searchSaid,
+      search: searchSqlite,
     },
   };
 }

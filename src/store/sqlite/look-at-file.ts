@@ -4,8 +4,8 @@ import { OperatorError } from '../../core/errors.ts';
 import type { StoreLook } from '../look-at-store.ts';
 import { lockOwner } from './lock-owner.ts';
 import { lostJournal } from './lost-journal.ts';
-import { versionOf } from './migrate.ts';
-import { schema } from './schema.ts';
+import { sqliteVersion } from './migrate.ts';
+import { sqliteSchema } from './schema.ts';
 
 /** Looks at a store's file. With `mine` it does not matter who owns it. */
 export function lookAtFile(file: string, namespace: string, mine: boolean): StoreLook {
@@ -24,13 +24,13 @@ export function lookAtFile(file: string, namespace: string, mine: boolean): Stor
   }
   try {
     using db = new DatabaseSync(file, { readOnly: true, timeout: 200 });
-    const version = versionOf(db, schema, file);
+    const version = sqliteVersion(db, sqliteSchema, file);
     if (version === 0) return { state: 'absent' };
     const damage = damageOf(db);
     if (damage !== undefined) return { state: 'damaged', why: `${file} is damaged: ${damage}` };
     const rows = db.prepare('SELECT key FROM keyed WHERE namespace = ?').all(namespace);
     const keys = rows.map(({ key }) => String(key));
-    return { state: version < schema.length ? 'older' : 'ready', keys };
+    return { state: version < sqliteSchema.length ? 'older' : 'ready', keys };
   } catch (error) {
     return unusable(file, error);
   }

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../core/errors.ts';
-import type { Connection } from './open-connection.ts';
+import type { SqliteConnection } from './open-connection.ts';
 
 /** "Sklt" in the header of the file. Databases of other programs are never written. */
 const applicationId = 0x536b6c74;
@@ -10,8 +10,8 @@ const previewId = 0x536b696c;
  * Applies all missing steps in one transaction, and switches to WAL (Q10). For a newer or foreign database it throws
  * OperatorError and writes nothing.
  */
-export function migrate(connection: Connection, steps: readonly string[], file: string): void {
-  const version = versionOf(connection, steps, file);
+export function migrateSqlite(connection: SqliteConnection, steps: readonly string[], file: string): void {
+  const version = sqliteVersion(connection, steps, file);
   // Checkpoints after 16 MB instead of 4, because each one syncs twice.
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
   if (version === steps.length) return;
@@ -26,7 +26,7 @@ export function migrate(connection: Connection, steps: readonly string[], file: 
 type Readable = Readonly<{ prepare(sql: string): Readonly<{ get(): unknown }> }>;
 
 /** How many steps a file has. Throws OperatorError for a newer or foreign one. */
-export function versionOf(connection: Readable, steps: readonly string[], file: string): number {
+export function sqliteVersion(connection: Readable, steps: readonly string[], file: string): number {
   const version = pragma(connection, 'user_version');
   const id = pragma(connection, 'application_id');
   if (id === previewId)

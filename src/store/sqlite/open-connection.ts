@@ -6,20 +6,20 @@ import { once } from '../../lib/async/mutex.ts';
  * What a write survives. `power`: anything, because it is on disk when the call returns. `process`: a kill; after a
  * power cut the file is consistent (Q8).
  */
-export type Survives = 'power' | 'process';
+export type SqliteSurvives = 'power' | 'process';
 
 /** A prepared statement. The STRICT tables guarantee `Row`. */
-export type Statement<Row = never> = Readonly<{
+export type PreparedStatement<Row = never> = Readonly<{
   get(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): readonly Row[];
   run(...values: SQLInputValue[]): number;
 }>;
 
-export type Connection = Readonly<{
+export type SqliteConnection = Readonly<{
   /** Prepares a statement, which is compiled when it is first used, because a start needs few of them. */
-  prepare<Row = never>(sql: string): Statement<Row>;
+  prepare<Row = never>(sql: string): PreparedStatement<Row>;
   /** Runs `work` as one transaction: all of its writes, or none if it throws. Calls can't be nested. */
-  write<T>(survives: Survives, work: () => T): T;
+  write<T>(survives: SqliteSurvives, work: () => T): T;
   exec(sql: string): void;
   /** Copies the database in steps, between which the connection can be used (Q10). */
   backup(file: string, onProgress?: (done: number, total: number) => void): Promise<void>;
@@ -46,7 +46,7 @@ function metWrite(error: unknown): boolean {
  * Opens a file or `:memory:` without changing anything yet. Database errors, such as a full disk, reach the caller
  * (Q11).
  */
-export function openConnection(location: string): Connection {
+export function openConnection(location: string): SqliteConnection {
   const db = new DatabaseSync(location, { timeout: 1_000 });
   // Overwrites deleted data (Q12).
   db.exec('PRAGMA secure_delete = ON');
@@ -63,7 +63,7 @@ export function openConnection(location: string): Connection {
   }
 
   return {
-    prepare<Row>(sql: string): Statement<Row> {
+    prepare<Row>(sql: string): PreparedStatement<Row> {
       const statement = once(() => db.prepare(sql));
       return {
         get: (...values) => statement().get(...values) as Row | undefined,

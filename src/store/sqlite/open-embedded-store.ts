@@ -9,9 +9,9 @@ import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
 import { createOnce, lockOwner } from './lock-owner.ts';
 import { lostJournal } from './lost-journal.ts';
-import { migrate } from './migrate.ts';
-import { schema } from './schema.ts';
-import { openConnection, type Connection } from './open-connection.ts';
+import { migrateSqlite } from './migrate.ts';
+import { sqliteSchema } from './schema.ts';
+import { openConnection, type SqliteConnection } from './open-connection.ts';
 
 type Opening = Readonly<{
   clock: Clock;
@@ -82,7 +82,7 @@ function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): S
   const connection = openConnection(file);
   try {
     findSearch(connection);
-    migrate(connection, schema, file);
+    migrateSqlite(connection, sqliteSchema, file);
     return createEmbeddedStore(connection, more);
   } catch (error) {
     connection.close();
@@ -91,7 +91,7 @@ function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): S
 }
 
 /** Throws OperatorError if SQLite has no full text search, as in a Node.js built on the system's own SQLite (K5). */
-function findSearch(connection: Connection): void {
+function findSearch(connection: SqliteConnection): void {
   const found = connection.prepare(`SELECT 1 FROM pragma_module_list WHERE name = 'fts5'`).get();
   if (found === undefined)
     throw new OperatorError(

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../core/errors.ts';
 import { makeFolders } from '../make-folders.ts';
 import { lockOwner } from './lock-owner.ts';
-import { versionOf } from './migrate.ts';
-import { schema } from './schema.ts';
+import { sqliteVersion } from './migrate.ts';
+import { sqliteSchema } from './schema.ts';
 
 /**
  * Puts a whole backup in a store's place in one step, and keeps what was there under another name. For a damaged or
@@ -45,7 +45,8 @@ export function checkBackup(file: string): void {
     const address = pathToFileURL(file);
     address.searchParams.set('immutable', '1');
     using db = new DatabaseSync(address, { readOnly: true });
-    if (versionOf(db, schema, file) === 0) throw new OperatorError(`${file} is no backup of a store.`);
+    if (sqliteVersion(db, sqliteSchema, file) === 0)
+      throw new OperatorError(`${file} is no backup of a store.`);
     const [first] = db.prepare('PRAGMA integrity_check').all();
     const said = String(first?.['integrity_check']);
     if (said !== 'ok') throw new OperatorError(`${file} is damaged: ${said}.`);

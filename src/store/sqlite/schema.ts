@@ -1,5 +1,5 @@
 /** The steps of the schema, one for each version. Never edit a released step; add one. */
-export const schema: readonly string[] = [
+export const sqliteSchema: readonly string[] = [
   `CREATE TABLE inbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL,

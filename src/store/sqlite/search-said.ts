@@ -8,7 +8,7 @@ const byWords = {
   newest: 'said_words.rowid',
 } as const;
 
-export const searchSaid: SearchDialect = {
+export const searchSqlite: SearchDialect = {
   few: byWords,
   many: byWords,
   matches: (query) => `said_words MATCH ${query}`,
@@ -27,7 +27,7 @@ export const searchSaid: SearchDialect = {
 };
 
 /** Words as they are in the index, with that of their holder first. */
-export function indexedWords(holder: Holder, words: readonly string[]): string {
+export function sqliteWords(holder: Holder, words: readonly string[]): string {
   return [holderWord(holder), ...words].join(' ');
 }
 

@@ -5,7 +5,7 @@ import { languages, sayIn } from '../../../src/core/texts/say.ts';
 import { answersAsking } from '../../../src/features/settings/show-settings.ts';
 import { makeMessage } from '../../support/make-message.ts';
 import { toolsView, toolView } from '../../../src/features/settings/setting-views.ts';
-import { writeCommand } from '../../../src/channels/slack/create-slack.ts';
+import { writeSlackCommand } from '../../../src/channels/slack/create-slack.ts';
 import { succeed } from '../../../src/core/envelope.ts';
 import { defineTool, readOnly } from '../../../src/core/tool.ts';
 
@@ -19,7 +19,7 @@ test('H12 settings name their command as the chat writes it', () => {
     run: async () => succeed('on'),
   });
   const layered = { values: {}, from: new Map(), problems: [] } as const;
-  const write = (name: string, args?: string) => writeCommand({ command: '/ask' }, {}, name, args);
+  const write = (name: string, args?: string) => writeSlackCommand({ command: '/ask' }, {}, name, args);
   const conversation = { channel: 'slack', chat: 'D1' };
   const reader = { menu: 'menu', say: sayIn(undefined), conversation, write };
   const all = toolsView([lamp], reader).text;

@@ -10,10 +10,10 @@ import { splitMarkdown } from '../../../src/lib/markdown/split-markdown.ts';
 import { sanitizeMarkdown, safeParts, withoutControls } from '../../../src/lib/markdown/sanitize-markdown.ts';
 import { escapeMarkdown } from '../../../src/lib/markdown/write-markdown.ts';
 import * as telegram from '../../../src/channels/telegram/from-markdown.ts';
-import { readText } from '../../../src/channels/telegram/message-parts.ts';
+import { readMessageText } from '../../../src/channels/telegram/message-parts.ts';
 import * as slack from '../../../src/channels/slack/from-markdown.ts';
-import { captionFits as slackCaptionFits } from '../../../src/channels/slack/files.ts';
-import { plainSlackText, shownName } from '../../../src/channels/slack/plain-text.ts';
+import { slackCaptionFits as slackCaptionFits } from '../../../src/channels/slack/files.ts';
+import { plainSlackText, slackName } from '../../../src/channels/slack/plain-text.ts';
 import { safeLine, toAnsi } from '../../../src/channels/terminal/from-markdown.ts';
 import { fetchedTools } from '../../../src/sandbox/packages/script-packages.ts';
 import { compareLines } from '../../../src/skills/install/install-compare.ts';
@@ -153,7 +153,7 @@ export const foreignText: readonly Reads[] = [
   of('displayWidth', 10_000, displayWidth),
   parser('splitMarkdown for Telegram', stretch, (text) => splitMarkdown(text, telegram.telegramFits)),
   parser('toTelegramHtml', telegramPiece, telegram.toTelegramHtml),
-  parser('captionFits of Telegram', telegramPiece, telegram.captionFits),
+  parser('captionFits of Telegram', telegramPiece, telegram.telegramCaptionFits),
   parser('splitMarkdown for Slack', stretch, (text) => splitMarkdown(text, slack.slackFits)),
   parser('toSlackMessage', slackPiece, slack.toSlackMessage),
   parser('toSlackMarkdown of a table', telegramPiece, (text) =>
@@ -169,9 +169,9 @@ export const foreignText: readonly Reads[] = [
   parser('toAnsi', stretch, (text) => toAnsi(text, { colour: true, width: 80 })),
   of('safeLine', mega, safeLine),
   of('plainSlackText', mega, (text) => plainSlackText(text, 'U1')),
-  of('shownName', mega, shownName),
+  of('shownName', mega, slackName),
   of('readText', 25_000, (text) =>
-    readText(
+    readMessageText(
       text,
       Array.from({ length: 100 }, (_, at) => ({ type: 'mention', offset: at * 8 + 1, length: 4 })),
       { id: 1, username: text.slice(2, 5) },

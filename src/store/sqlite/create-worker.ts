@@ -28,7 +28,7 @@ export type Bell = Readonly<{
 }>;
 
 /** Assigns queues to workers. This process owns the store, so no queue is ever lost. */
-export function createServe(options: {
+export function createSqliteWorker(options: {
   due: Due;
   /** Makes due at `now` what is due after `beyond`. */
   bringForward(now: number, beyond: number): void;

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { queueChannel } from '../queue-channel.ts';
 import { NewerRow } from '../newer-row.ts';
 import { createScheduler } from '../scheduler.ts';
-import type { Backing } from './create-postgres-store.ts';
+import type { PostgresParts } from './create-postgres-store.ts';
 import type { Announcer } from './create-notify-bus.ts';
-import { createGiveBack, type Outcome } from './create-give-back.ts';
+import { createGiveBack, type GiveBackOutcome } from './create-give-back.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
 import { bringForward, waitingRows } from './sweep-queues.ts';
@@ -27,10 +27,10 @@ const newerQuietMs = 60_000;
  * Assigns each queue to one process at a time (Q9). pg-boss decides whose a queue is. This file decides when to ask,
  * and returns queues so that no waiting item is without a job.
  */
-export function createServe(
+export function createPostgresWorker(
   options: Readonly<{
     kind: Kind;
-    backing: Backing;
+    backing: PostgresParts;
     announcer: Announcer;
     heartbeat: Heartbeat;
     closed: AbortSignal;
@@ -156,7 +156,7 @@ export function createServe(
     async function giveBack(
       lease: Lease,
       { refusal, yields }: Readonly<{ refusal: Refusal | undefined; yields: boolean }>,
-    ): Promise<Outcome> {
+    ): Promise<GiveBackOutcome> {
       const { claim } = lease;
       for (;;) {
         const lost = lease.state() === 'lost';
