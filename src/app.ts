@@ -50,6 +50,8 @@ export type App = Readonly<{
   users: Users;
   pairing: Pairing;
   groups: Groups;
+  /** Resolves once the members of user groups are known, or at once if the config names none (A13). */
+  membersKnown(): Promise<void>;
   /** Tells a person that they were approved. */
   welcome(request: PairingRequest): Promise<void>;
   accessOf: AccessContext;

@@ -28,7 +28,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   'app.ts': ['tools', 'skills', ...low],
   runs: ['app.ts', 'agent', 'tools', 'skills', 'sandbox', ...low],
   conversations: ['app.ts', 'runs', 'agent', 'tools', 'skills', 'sandbox', ...low],
-  // What can be taken away. No feature may import another, but for `needs`.
+  // What can be taken away. No feature may import another.
   features: ['app.ts', 'conversations', 'runs', 'agent', 'tools', 'skills', 'sandbox', ...low],
   providers: ['features'],
   operator: 'all',
@@ -36,8 +36,6 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   bot: 'all',
   cli: 'all',
 };
-/** Feature → the features that it can't do without. */
-const needs: Readonly<Record<string, readonly string[]>> = { plugins: ['capabilities'] };
 /** Rooms that no other but these may import. */
 const above: Readonly<Record<string, readonly string[]>> = {
   features: ['operator', 'bot', 'cli', 'providers'],
@@ -111,8 +109,10 @@ test('no feature imports another one', () => {
     if (own === undefined) continue;
     for (const { specifier } of list.filter(({ specifier }) => specifier.startsWith('.'))) {
       const other = featureOf(resolve(file, specifier));
-      const isAllowed = other === undefined || other === own || needs[own]?.includes(other) === true;
-      assert.ok(isAllowed, `${file} imports ${specifier}: the feature ${own} must work without ${other}`);
+      assert.ok(
+        other === undefined || other === own,
+        `${file} imports ${specifier}: the feature ${own} must work without ${other}`,
+      );
     }
   }
 });

@@ -5,7 +5,7 @@ import {
   bridgeVersion,
   type BridgeMethod,
 } from '../../src/features/capabilities/bridge-contract.ts';
-import type { BridgeProvider } from '../../src/features/capabilities/call-bridge.ts';
+import type { BridgeProvider } from '../../src/core/bridge-provider.ts';
 import { runProgram } from '../../src/lib/processes/run-program.ts';
 import {
   bridgeEnvironment,

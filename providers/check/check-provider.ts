@@ -3,7 +3,7 @@ import {
   type BridgeResults,
   type CapabilityDefinition,
 } from '../../src/features/capabilities/bridge-contract.ts';
-import type { BridgeProvider } from '../../src/features/capabilities/call-bridge.ts';
+import type { BridgeProvider } from '../../src/core/bridge-provider.ts';
 import { checkNames, checkOperations, type CheckedPerson } from './check-operations.ts';
 import {
   createProbe,

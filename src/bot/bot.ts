@@ -7,7 +7,7 @@ import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Folders } from '../folders/folders.ts';
-import type { Hooks } from '../features/hooks/receive-hook.ts';
+import type { Feature } from '../core/feature.ts';
 import type { Log } from '../lib/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
@@ -75,7 +75,7 @@ export type Bot = Readonly<{
   /** The state of MCP servers by name, without asking the store (L4). */
   servers(): Readonly<Record<string, LinkState>>;
   /** Takes an event that arrived at `POST /hooks/NAME` (N7). */
-  receiveHook: Hooks['receive'];
+  receiveHook: NonNullable<Feature['receiveHook']>;
   users: Users;
   pairing: Pairing;
   redact(text: string): string;

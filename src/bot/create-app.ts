@@ -84,6 +84,7 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
     definitionHashes: () => allHashes(features()),
     patient: health.patient,
     ...people,
+    membersKnown,
     channels,
     writeCommand: (conversation, name, args) =>
       channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`,
@@ -101,14 +102,19 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
     settings: createSettingsInForce({ config, chats: chatSettings, audit, log }),
     chatAgent: createChatAgent({ runtime, chats: chatSettings, audit }),
   };
+  function apply(changed = written): void {
+    written = changed;
+    now = runtimeOf(userGroups.expand(changed));
+  }
+
+  async function membersKnown(): Promise<void> {
+    if (await userGroups.ready(written)) apply();
+  }
+
   return {
     app,
-    ...{ clean, files, userGroups },
+    ...{ clean, files, userGroups, apply },
     written: () => written,
-    apply(changed = written) {
-      written = changed;
-      now = runtimeOf(userGroups.expand(changed));
-    },
     end: (reason) => stopping.abort(reason),
   };
 }

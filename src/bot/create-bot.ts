@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import type { ExplainAccess } from '../access/explained.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
 import { accessSettings } from '../config/runtime-config.ts';
@@ -6,7 +7,6 @@ import type { Channel, OnEvent } from '../core/channel.ts';
 import type { Feature } from '../core/feature.ts';
 import { featureList } from '../features/list.ts';
 import { operatorZone } from '../core/local-time.ts';
-import { createHooks, type Hooks } from '../features/hooks/receive-hook.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
 import { accessDecisions } from '../operator/access/access-decisions.ts';
 import { toWriter } from '../operator/access/question.ts';
@@ -35,10 +35,13 @@ export function createBot(parts: BotParts): Bot {
   const explain: ExplainAccess = (of, say) => accessDecisions(toWriter(of), { ...app, inForce }, say);
   const opened = { plugins: parts.plugins, explain, features: () => all };
   const all: readonly Feature[] = featureList.map(({ create }) => create(app, opened));
-  const { onEvent, worker } = createConversations(app, all, { parts, files: ground.files, explain });
+  const { onEvent, worker, isAnswered } = createConversations(app, all, {
+    parts,
+    files: ground.files,
+    explain,
+  });
   const delivery = deliveryOf(ground, parts);
-  const hooks = hooksOf(ground);
-  const menus = createRefreshMenus({ ...app, signals: store.signals });
+  const menus = createRefreshMenus({ ...app, signals: store.signals, isAnswered });
   const each = (step: (feature: Feature) => Promise<void> | void) =>
     Promise.all(all.map(async (feature) => step(feature)));
   let chores: readonly Promise<void>[] = [];
@@ -48,22 +51,20 @@ export function createBot(parts: BotParts): Bot {
     pairing: app.pairing,
     redact: (text) => runtime().redact(text),
     operate: operateOf(ground, all, { parts, inForce }),
-    receiveHook: hooks.receive,
+    receiveHook: all.find(({ receiveHook }) => receiveHook !== undefined)?.receiveHook ?? noHook,
     async start() {
       startHealth(ground, parts);
       await app.patient(chatSettings.load, { repeatable: true });
       for (const feature of all) await feature.start?.();
       app.stopping.throwIfAborted();
-      chores = all.flatMap((feature) => feature.attend?.() ?? []);
       worker.start();
       delivery.start();
       await Promise.all(
-        [...channels.values()].map((channel) => channel.start(whenKnown(ground, channel, onEvent))),
+        [...channels.values()].map((channel) => channel.start(whenKnown(app, channel, onEvent))),
       );
       app.stopping.throwIfAborted();
-      hooks.start();
       library.watch(menus.changed);
-      chores = [...chores, ...startChores(ground)];
+      chores = [...all.flatMap((feature) => feature.attend?.() ?? []), ...startChores(ground)];
       await menus.show();
     },
     async stop() {
@@ -72,7 +73,10 @@ export function createBot(parts: BotParts): Bot {
       const ended = worker.stop(runtime().config.bot.shutdownSeconds * 1_000);
       ground.end(shutdownReason());
       menus.stop();
-      await Promise.all([hooks.stop(), ...[...channels.values()].map((channel) => channel.stop())]);
+      await Promise.all([
+        each((feature) => feature.stop?.()),
+        ...[...channels.values()].map((channel) => channel.stop()),
+      ]);
       parts.host.health.stop();
       await ended;
       await Promise.all([...chores, delivery.stop(deliveryGraceMs), each((feature) => feature.stop?.())]);
@@ -108,6 +112,13 @@ export function createBot(parts: BotParts): Bot {
     }),
   };
 }
+
+/** Without the feature, no hook is known. */
+const noHook: Bot['receiveHook'] = async () => ({
+  status: 404,
+  outcome: 'unknown',
+  body: 'there is no such hook',
+});
 
 function deliveryOf(
   { app, files }: Ground,
@@ -150,16 +161,6 @@ function operateOf(
   return typedOperate(cleanOperate(inTime, clean));
 }
 
-function hooksOf(ground: Ground): Hooks {
-  const { app } = ground;
-  return createHooks({
-    ...app,
-    hooks: () => app.runtime().config.hooks,
-    bodies: app.store.keyed('hooks'),
-    users: { ...app.users, known: () => knowMembers(ground) },
-  });
-}
-
 function startHealth({ app }: Ground, parts: BotParts): void {
   const tell = ({ key, words }: ReturnType<typeof outageNotice>): void =>
     void app.replies
@@ -172,16 +173,12 @@ function startHealth({ app }: Ground, parts: BotParts): void {
 }
 
 /** The members of user groups have to be known before the first event is judged (A13). */
-function whenKnown(ground: Ground, { membersOf }: Pick<Channel, 'membersOf'>, onEvent: OnEvent): OnEvent {
+function whenKnown({ membersKnown }: App, { membersOf }: Channel, onEvent: OnEvent): OnEvent {
   if (membersOf === undefined) return onEvent;
   return async (event) => {
-    await knowMembers(ground);
+    await membersKnown();
     await onEvent(event);
   };
-}
-
-async function knowMembers({ userGroups, written, apply }: Ground): Promise<void> {
-  if (await userGroups.ready(written())) apply();
 }
 
 function startChores({ app, files, userGroups, written, apply }: Ground): readonly Promise<void>[] {

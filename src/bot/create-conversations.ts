@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { ExplainAccess } from '../access/explained.ts';
-import { createCommands } from '../conversations/commands.ts';
+import { createCommands, type Commands } from '../conversations/commands.ts';
 import { giveUp, handleItem, type ItemDeps } from '../conversations/handle-item.ts';
 import { createInboxWorker, hasProgressed, type InboxWorker } from '../conversations/inbox-worker.ts';
 import { createReceiveEvent } from '../conversations/intake/receive-event.ts';
@@ -21,7 +21,11 @@ import { patientKeyed } from '../store/patient-keyed.ts';
 import type { BotParts } from './bot.ts';
 import { createAgent } from './create-agent.ts';
 
-type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
+type Conversations = Readonly<{
+  onEvent: OnEvent;
+  worker: InboxWorker;
+  isAnswered: Commands['isAnswered'];
+}>;
 
 export function createConversations(
   app: App,
@@ -61,7 +65,8 @@ export function createConversations(
     },
     { ...app, store: { ...app.store, keyed: patientKeyed(app.store.keyed, health) } },
   );
-  return { onEvent: createReceiveEvent(app, byFeature, { commands, judge, overview }), worker };
+  const onEvent = createReceiveEvent(app, byFeature, { commands, judge, overview });
+  return { onEvent, worker, isAnswered: commands.isAnswered };
 }
 
 function tellOfDeath({ key, message }: InboxItem, { replies }: App): Promise<void> {

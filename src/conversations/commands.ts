@@ -14,6 +14,8 @@ import { isReadByOwnerAlone } from './refuse-skill.ts';
 import { workHere } from './stop-work.ts';
 
 export type Commands = Readonly<{
+  /** Whether anything answers this command: a feature may have been taken away. */
+  isAnswered(name: string): boolean;
   /** Answers a built-in command without waiting for the queue (Q4). Returns false if the message is no such command. */
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   resolve(message: Message): Promise<Resolved | undefined>;
@@ -59,11 +61,20 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
     const use = await accessOf(message);
     const reader = { toOwner: command !== undefined && (await isReadByOwnerAlone(message, users)) };
     const asked = resolveCommand(message, library.current(), runtime().rules, use, reader);
-    if (!namesNothing(message, asked)) return asked;
-    return resolveCommand(message, await library.rescan(), runtime().rules, use, reader);
+    if (!namesNothing(message, asked)) return ifAnswered(asked);
+    return ifAnswered(resolveCommand(message, await library.rescan(), runtime().rules, use, reader));
+  }
+
+  function isAnswered(name: string): boolean {
+    return inQueue.has(name) || own[name] !== undefined || features.command(name, '') !== undefined;
+  }
+
+  function ifAnswered(asked: Resolved | undefined): Resolved | undefined {
+    return asked?.kind === 'built-in' && !isAnswered(asked.name) ? undefined : asked;
   }
 
   return {
+    isAnswered,
     resolve,
     async atOnce(written, openForm) {
       const event = await withPlainStop(written);
@@ -94,7 +105,7 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
       // "/tmp is full" is no command, nor is any other word that is not clearly mistyped (I3).
       const guess = typoOf(
         message.command.name,
-        isAlone ? [...builtInCommands.map(({ name }) => name), ...skills] : skills,
+        isAlone ? [...builtInCommands.map((row) => row.name).filter(isAnswered), ...skills] : skills,
       );
       if (guess === undefined) return undefined;
       const say = sayIn(message.sender.language);
@@ -113,6 +124,9 @@ function namesNothing({ command }: Message, asked: Resolved | undefined): boolea
   if (asked === undefined) return command.bare !== true;
   return asked.kind === 'built-in' && asked.name === 'skill' && asked.args !== '';
 }
+
+/** Commands that are answered in their turn in the queue. */
+const inQueue: ReadonlySet<string> = new Set(['new', 'clear']);
 
 /** How long a command counts as answered: platforms may send it again until then (Q2). */
 const rememberMs = 7 * 24 * 3_600_000;

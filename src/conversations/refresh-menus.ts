@@ -32,9 +32,11 @@ export function createRefreshMenus(options: {
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
   audit: Pick<Audit, 'record'>;
+  /** Whether anything answers this command; otherwise no menu lists it. */
+  isAnswered(name: string): boolean;
   log: Log;
 }): RefreshMenus {
-  const { library, runtime, channels, signals, audit, log } = options;
+  const { library, runtime, channels, signals, audit, isAnswered, log } = options;
   let inForce = library.current().skills;
   const self = randomUUID();
   const isNew = createNewSince<Diagnostic>();
@@ -55,7 +57,7 @@ export function createRefreshMenus(options: {
     }
     const chosen = config.bot.language;
     for (const language of [undefined, ...(chosen === 'auto' ? languages : [])]) {
-      const menus = makeMenus(skills, rules, language ?? chosen);
+      const menus = makeMenus(skills, rules, { language: language ?? chosen, isAnswered });
       for (const channel of channels.values()) {
         try {
           const found = await channel.setMenus(menus, language);
@@ -82,11 +84,15 @@ export function createRefreshMenus(options: {
 }
 
 /** The menus of direct messages and of groups: commands, and the skills that anybody may use there (I1). */
-export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
+export function makeMenus(
+  skills: readonly Skill[],
+  rules: SkillRules,
+  { language, isAnswered }: Readonly<{ language?: string; isAnswered(name: string): boolean }>,
+): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
     ...builtInCommands.flatMap((row) =>
-      'menu' in row ? [{ name: row.name, description: say(row.menu) }] : [],
+      'menu' in row && isAnswered(row.name) ? [{ name: row.name, description: say(row.menu) }] : [],
     ),
     ...skills
       .filter(({ name }) => builtInCommand(name) === undefined)

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { AskPeople } from './approval.ts';
 import type { BuiltIn } from './built-in-commands.ts';
 import type { Button, ChannelEvent, Filled, Home, OpenForm, Visit } from './channel.ts';
 import type { Conversation } from './conversation.ts';
+import type { HookAnswer } from './hook-answer.ts';
 import type { Entry, Taint } from './entry.ts';
 import type { Operations } from './operation.ts';
 import type { LinkState, ServerState } from './server-state.ts';
@@ -193,12 +195,16 @@ export type Feature = AtRest &
     follow?(): Promise<void> | void;
     /** Called before anything is said or heard. */
     start?(): Promise<void> | void;
-    /** Does its own work until the bot stops. */
+    /** Called once channels run. Does its own work until the bot stops. */
     attend?(): Promise<void>;
     /** Resolves once nothing of the feature is due at the moment. */
     idle?(): Promise<void>;
-    /** Resolves once the feature has stopped. */
+    /** Begins no more work. Resolves once what it began is stored. */
     stop?(): Promise<void>;
+    /** Called once nothing runs any more. */
+    close?(): Promise<void>;
+    /** Answers a request to `POST /hooks/NAME` (N7). Never rejects. */
+    receiveHook?(name: string, request: IncomingMessage): Promise<HookAnswer>;
   }>;
 
 /** The hashes of definitions of all these features. */

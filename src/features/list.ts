@@ -5,6 +5,7 @@ import { approvals } from './approvals/feature.ts';
 import { authoring } from './authoring/feature.ts';
 import { capabilities } from './capabilities/feature.ts';
 import { groups } from './groups/feature.ts';
+import { hooks } from './hooks/feature.ts';
 import type { ConfigFinding, FeatureKit } from './kit.ts';
 import { mcp } from './mcp/feature.ts';
 import { memory } from './memory/feature.ts';
@@ -25,6 +26,7 @@ const listed = [
   authoring,
   capabilities,
   groups,
+  hooks,
   memory,
   pairing,
   plugins,

@@ -63,11 +63,12 @@ test('R5 a skill that asks for more time than [sandbox] timeout_seconds is point
 
 test('I3 a skill named like a built-in command is pointed out, and the menus name the command alone', () => {
   assert.deepEqual(codes(['stop']), ['NAME_TAKEN']);
-  const { private: entries } = makeMenus([makeSkill('stop'), makeSkill('dice')], {
-    enabled: true,
-    defaults: {},
-    skills: new Map(),
-  });
+  const { private: entries } = makeMenus(
+    [makeSkill('stop'), makeSkill('dice')],
+    { enabled: true, defaults: {}, skills: new Map() },
+    { isAnswered: (name) => name !== 'memory' },
+  );
+  assert.ok(!entries.some(({ name }) => name === 'memory'), 'nobody answers it');
   assert.equal(entries.filter(({ name }) => name === 'stop').length, 1);
   assert.ok(entries.some(({ name }) => name === 'dice'));
 });
@@ -111,11 +112,11 @@ test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that l
     makeSkill('all', { argumentHint: '<x>' }),
     makeSkill('hidden', { access: { userInvocable: false } }),
   ];
-  const menus = makeMenus(skills, {
-    enabled: true,
-    defaults: {},
-    skills: new Map([['few', { allowUsers: ['telegram:1'] }]]),
-  });
+  const menus = makeMenus(
+    skills,
+    { enabled: true, defaults: {}, skills: new Map([['few', { allowUsers: ['telegram:1'] }]]) },
+    { isAnswered: () => true },
+  );
   const own = (list: typeof menus.private): readonly string[] =>
     list.map(({ name }) => name).filter((name) => skills.some((skill) => skill.name === name));
   assert.deepEqual(own(menus.private), ['mail', 'all']);

@@ -125,7 +125,7 @@ test('K4 N1 the parts of a turn: all tools, all that is searchable, the first no
   };
   const parts = await turnPartsOf([one, { name: 'none', turn: async () => undefined }, two, three], turn);
   assert.deepEqual(parts.tools, []);
-  assert.deepEqual(await parts.notes([]), { text: 'two', marks: undefined });
+  assert.deepEqual(await parts.notes([]), { text: 'two', taint: undefined });
   assert.deepEqual(await parts.said(entry, []), [said, said]);
   assert.deepEqual(await parts.footer([]), { text: ' 1 2 3', question });
   const bare = await turnPartsOf([{ name: 'none' }], turn);

@@ -45,6 +45,7 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
       channels: new Map(),
       signals,
       audit: { record: async () => undefined },
+      isAnswered: () => true,
       log,
     });
     t.after(follow.stop);

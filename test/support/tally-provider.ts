@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import type { BridgeProvider } from '../../src/features/capabilities/call-bridge.ts';
+import type { BridgeProvider } from '../../src/core/bridge-provider.ts';
 
 const script = path.join(import.meta.dirname, 'providers/tally.py');
 

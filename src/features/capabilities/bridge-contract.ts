@@ -7,7 +7,6 @@ export const bridgeVersion = 1;
 
 export type BridgeMethod = keyof BridgeParams;
 
-export const namespaceForm = /^[a-z][a-z0-9_-]*$/;
 /** The form of a capability's id: `namespace.name` (C1). */
 export const capabilityIdForm = /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
 

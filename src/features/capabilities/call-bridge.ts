@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import type { CapabilityCode } from '../../core/codes.ts';
 import type { Log } from '../../lib/log.ts';
 import { isShallow, parseJson, createCountValues, valuesLimit } from '../../lib/json/json-values.ts';
@@ -15,13 +16,6 @@ import {
 } from './bridge-contract.ts';
 import type { EndWithUs } from '../../lib/processes/end-with-us.ts';
 import { answerLimit, runProgram } from '../../lib/processes/run-program.ts';
-
-export type BridgeProvider = Readonly<{
-  namespace: string;
-  /** The program and its arguments, which no shell reads. */
-  command: readonly string[];
-  timeoutSeconds: number;
-}>;
 
 /** Why a call failed. `message` is for a model, so it has nothing of the program's stderr in it. */
 export type CapabilityFailure = Readonly<{ ok: false; code: CapabilityCode; message: string }>;

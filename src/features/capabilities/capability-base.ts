@@ -1,7 +1,7 @@
 import { capabilityKeyFile } from '../../config/key-file.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { LinkedAccount } from './bridge-contract.ts';
-import type { BridgeProvider } from './call-bridge.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import { openCapabilityKey, type CapabilityKey } from './capability-key.ts';
 import { configuredProviders, type ConfiguredProviders } from './configured-providers.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/complete-config.ts';
-import { namespaceForm } from './bridge-contract.ts';
-import type { BridgeProvider } from './call-bridge.ts';
+import { namespaceForm } from '../../core/bridge-provider.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 
 export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;

@@ -11,7 +11,7 @@ import {
 } from './confirm-accounts.ts';
 import { createInvokeCapability } from './invoke-capability.ts';
 import { createTakeAuthAnswer } from './take-auth-answer.ts';
-import type { BridgeProvider } from './call-bridge.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import type { Config } from '../../config/complete-config.ts';
 import type { Channel, WriteCommand } from '../../core/channel.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { CapabilityDefinition, CapabilityOperation } from './bridge-contract.ts';
-import { failure, type BridgeProvider, type CapabilityOutcome } from './call-bridge.ts';
+import { failure, type CapabilityOutcome } from './call-bridge.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import { namespaceOf } from './configured-providers.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../../lib/json/json-schema-check.ts';
 

@@ -1,12 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { CapabilityRecords } from '../../store/capability-records.ts';
 import type { Accounts } from './capability-base.ts';
-import {
-  failure,
-  type BridgeProvider,
-  type CapabilityFailure,
-  type CapabilityOutcome,
-} from './call-bridge.ts';
+import { failure, type CapabilityFailure, type CapabilityOutcome } from './call-bridge.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import { canonicalJson, hashJson } from '../../lib/json/json-values.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../../lib/json/json-values.ts';
 import { decodeText } from '../../lib/text/text.ts';
-import type { Hook, HookAnswer } from './receive-hook.ts';
+import type { HookAnswer } from '../../core/hook-answer.ts';
+import type { Hook } from './receive-hook.ts';
 import { verifyRequest } from './verify-request.ts';
 
 /** How many bytes a body may have (N7). */

@@ -8,6 +8,7 @@ import { conversationOf } from '../../config/hook-sections.ts';
 import type { Channel } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
+import type { HookAnswer, HookOutcome } from '../../core/hook-answer.ts';
 import type { Meter } from '../../core/meter.ts';
 import { createThrottle } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -19,27 +20,6 @@ import { readEvent, type Event } from './read-event.ts';
 import { hashOf, windowMs } from './verify-request.ts';
 
 export type Hook = Config['hooks'][number];
-
-export type HookOutcome =
-  | 'accepted'
-  | 'repeated'
-  | 'unknown'
-  | 'forged'
-  | 'stale'
-  | 'too_large'
-  | 'malformed'
-  | 'cut_off'
-  | 'limited'
-  | 'denied'
-  | 'failed';
-
-/** The answer to a sender. `retryAfter` is in seconds. */
-export type HookAnswer = Readonly<{
-  status: number;
-  outcome: HookOutcome;
-  body: string;
-  retryAfter?: number;
-}>;
 
 /** Answers requests to `POST /hooks/NAME`, one event each (N7). Never rejects. */
 export type Hooks = Readonly<{

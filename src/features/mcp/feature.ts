@@ -54,6 +54,6 @@ function createMcpFeature(app: App): Feature {
     },
     follow: servers.follow,
     start: servers.start,
-    stop: servers.stop,
+    close: servers.stop,
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { namespaceForm } from '../capabilities/bridge-contract.ts';
+import { namespaceForm } from '../../core/bridge-provider.ts';
 import { describeOptions, isZod, type Tool } from './define-tool.ts';
 import type { PluginLog } from './tool-context.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { z } from 'zod';
-import type { BridgeProvider } from '../capabilities/call-bridge.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import type { Plugin, PluginContext } from './define-plugin.ts';

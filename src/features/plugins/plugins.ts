@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { BridgeProvider } from '../capabilities/call-bridge.ts';
+import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { checkPluginConfig } from '../../config/plugin-config.ts';
 import { checkToolTables } from '../../config/plugin-config.ts';

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
-import type { HookAnswer, Hooks } from '../../features/hooks/receive-hook.ts';
+import type { Feature } from '../../core/feature.ts';
+import type { HookAnswer } from '../../core/hook-answer.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { serveHttp, type HttpServer } from '../../lib/net/serve-http.ts';
@@ -96,7 +97,7 @@ type Answer = Readonly<{
   last?: boolean;
 }>;
 
-type ReceiveHook = Hooks['receive'];
+type ReceiveHook = NonNullable<Feature['receiveHook']>;
 
 const hooksPath = '/hooks/';
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import type { BridgeProvider } from '../../../src/features/capabilities/call-bridge.ts';
+import type { BridgeProvider } from '../../../src/core/bridge-provider.ts';
 import { checkProvider, type CheckOptions } from '../../../providers/check/check-provider.ts';
 import { openCliHome } from '../../support/run-cli.ts';
 import { openTallyProvider, tallyMissing } from '../../support/tally-provider.ts';

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { copyPatched } from '../support/rolling/copy-version.ts';
+import { openCliHome } from '../support/run-cli.ts';
+import { startBotProcess } from '../support/bot-process.ts';
+import { startMessagesServer, type Script } from '../servers/messages/messages-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
+
+const features = path.join(import.meta.dirname, '../../src/features');
+/** Plugins are opened before the bot, because they bring folders of skills, so the command line needs their folder. */
+const kept = ['plugins'];
+const names = readdirSync(features, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !kept.includes(entry.name))
+  .map(({ name }) => name);
+
+/** The program without these features: their folders and their lines of the list are gone. */
+function without(t: TestContext, gone: readonly string[]): string {
+  const cli = copyPatched(t, []);
+  const source = path.join(path.dirname(cli), '../src/features');
+  const list = path.join(source, 'list.ts');
+  for (const name of gone) {
+    rmSync(path.join(source, name), { recursive: true });
+    const text = readFileSync(list, 'utf8');
+    const [line = '', exported = ''] =
+      new RegExp(`^import \\{ (\\w+) \\} from '\\./${name}/feature\\.ts';\\n`, 'm').exec(text) ?? [];
+    assert.ok(line !== '', `${name} has no line in the list of features`);
+    writeFileSync(list, text.replace(line, '').replace(new RegExp(`^  ${exported},\\n`, 'm'), ''));
+  }
+  return cli;
+}
+
+/** A model that runs a skill when it is asked to roll, and otherwise greets. */
+const model: Script = (body) => {
+  const last = JSON.stringify(body.messages.at(-1));
+  if (JSON.stringify(body.system).includes('You carry out the skill')) return 'Four, by the skill.';
+  if (last.includes('Four, by the skill')) return 'It was a four.';
+  if (!/Please roll/.test(last)) return 'Hello Ann.';
+  const input = { skill: 'dice', message: 'Roll 1d6.' };
+  return { content: [{ type: 'tool_use', id: 'toolu_roll', name: 'use_skill', input }] };
+};
+
+for (const gone of [...names.map((name) => [name]), names])
+  test(`the bot starts, answers, runs a skill and stops without ${gone.length === 1 ? gone[0] : 'any feature'}`, async (t) => {
+    const home = await openCliHome(t);
+    const telegram = await startTelegramServer();
+    const messages = await startMessagesServer({ script: model });
+    t.after(async () => {
+      await telegram.close();
+      await messages.close();
+    });
+    await home.write(
+      'config.toml',
+      `[access]
+dm = "open"
+[telegram]
+token = "${telegram.token}"
+api_root = "${telegram.url}"
+paced = false
+[models.default]
+model = "claude-sonnet-5-5"
+base_url = "${messages.url}"
+api_key = "test-key-0123456789"
+[sandbox]
+mode = "virtual"
+[log]
+format = "json"
+`,
+    );
+    const bot = startBotProcess(t, home.folder, without(t, gone));
+    await telegram.until('the menus', () => telegram.calls('setMyCommands').length > 1);
+    const ann = telegram.person({ name: 'Ann' });
+    ann.says('hello');
+    await ann.dm.nextMessage('Hello Ann.');
+    ann.says('Please roll a die.');
+    await ann.dm.nextMessage('It was a four.');
+    ann.says('/skills');
+    await ann.dm.nextMessage(/dice/);
+    const asked = gone.includes('memory');
+    ann.says('/memory');
+    // A command that nothing answers is an ordinary message.
+    await ann.dm.nextMessage(asked ? 'Hello Ann.' : /no notes here/);
+    assert.deepEqual(await bot.stop(), [0, null]);
+    const faults = bot.lines.filter(({ level }) => level >= 50);
+    assert.deepEqual(faults, []);
+  });
