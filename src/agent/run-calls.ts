@@ -31,8 +31,8 @@ export async function runCalls(
     const known = traits.get(name);
     return known !== undefined && (known.idempotent || !known.sideEffects);
   };
-  const finish = (call: Anthropic.ToolUseBlock, { settles, ...outcome }: ToolOutcome): Promise<void> =>
-    append({ kind: 'tool_result', toolUseId: call.id, ...outcome, at: clock.now() }, settles);
+  const finish = (call: Anthropic.ToolUseBlock, { finishesItem, ...outcome }: ToolOutcome): Promise<void> =>
+    append({ kind: 'tool_result', toolUseId: call.id, ...outcome, at: clock.now() }, finishesItem);
   const start = (call: Anthropic.ToolUseBlock): Promise<void> =>
     append({ kind: 'tool_started', toolUseId: call.id, at: clock.now() });
   const run = async (call: Anthropic.ToolUseBlock): Promise<string | undefined> => {

@@ -53,7 +53,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       postpone: (postpone) => (key, error, retryAt) => postpone(key, redact(error), retryAt),
       ...same(
         'begun',
-        'serve',
+        'startWorker',
         'take',
         'takeAlong',
         'untake',
@@ -68,7 +68,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
     outbox: {
       retry: (retry) => (key, error, at) => retry(key, redact(error), at),
       dead: (dead) => (key, error) => dead(key, redact(error)),
-      ...same('serve', 'next', 'sending', 'sent', 'repeated', 'givenUp', 'revive', 'pending'),
+      ...same('startWorker', 'next', 'sending', 'sent', 'repeated', 'givenUp', 'revive', 'pending'),
       ...same('show', 'shown', 'receipt'),
     },
     transcripts: same('current', 'read', 'archive', 'answered'),

@@ -14,7 +14,7 @@ import type { InboxItem } from '../store/inbox.ts';
 import type { Values } from '../store/patient-keyed.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { NewerRow } from '../store/newer-row.ts';
-import type { Serving, Store } from '../store/store.ts';
+import type { QueueWorker, Store } from '../store/store.ts';
 
 /** Resolves once the item is answered and stored, or postponed. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
@@ -28,7 +28,7 @@ export type InboxWorker = Readonly<{
 
 const abortedMs = 2_000;
 /** How many stop requests are kept for items that this process has not started; the oldest are dropped first. */
-const mostEarly = 1_000;
+const mostEarlyStops = 1_000;
 /** Background runs that may be active per turn slot; most of them only wait for a model. */
 const runsPerTurn = 4;
 const awayMs = 2_000;
@@ -79,14 +79,14 @@ export function createInboxWorker(
     },
     { clock, log },
   );
-  let servings: readonly Serving[] = [];
+  let workers: readonly QueueWorker[] = [];
   // Any process may send a stop request, so each of them listens (Q9).
   const silence = signals.on('stop', (key) => {
     const abort = running.get(key);
     if (abort !== undefined) return abort.abort(stoppedByPerson());
     // The item is not started yet, or it runs in another process.
     early.add(key);
-    for (const oldest of early) if (early.size > mostEarly) early.delete(oldest);
+    for (const oldest of early) if (early.size > mostEarlyStops) early.delete(oldest);
   });
 
   async function runQueue(queue: string, lost: AbortSignal): Promise<void> {
@@ -150,17 +150,17 @@ export function createInboxWorker(
     start() {
       const beside = channels.map((channel) => `${channel}~`);
       // Background runs have their own slots, so they never delay people (U9).
-      servings = [
-        inbox.serve({ channels, concurrency, run: runQueue }),
-        inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runQueue }),
+      workers = [
+        inbox.startWorker({ channels, concurrency, run: runQueue }),
+        inbox.startWorker({ channels: beside, concurrency: runsPerTurn * concurrency, run: runQueue }),
       ];
     },
     async idle() {
-      for (const serving of [...servings, ...servings]) await serving.idle();
+      for (const worker of [...workers, ...workers]) await worker.idle();
     },
     async stop(graceMs) {
       stopping.abort();
-      const ended = Promise.all(servings.map((serving) => serving.stop()));
+      const ended = Promise.all(workers.map((worker) => worker.stop()));
       const late = new AbortController();
       const grace = clock.sleep(graceMs, late.signal).then(
         () => {

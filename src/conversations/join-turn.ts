@@ -19,7 +19,7 @@ export type JoinDeps = Readonly<{
 }>;
 
 /** A person's next message continues the one before if it was sent within these milliseconds. */
-const fragmentMs = 1_500;
+const continuationMs = 1_500;
 
 /**
  * Lets a person's new messages join their running turn at its next step (H11). Undefined if the bot started the turn
@@ -41,7 +41,7 @@ export function joinTurn(
   if (item.message.task !== undefined) return undefined;
   let last = item.message;
   const continues = ({ sentAt }: Message): boolean =>
-    !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
+    !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= continuationMs;
   const firstOfTheirs = (behind: readonly WaitingItem[]) => {
     for (const { key, acceptedAt, message: read } of behind) {
       const message = read();

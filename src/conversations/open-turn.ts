@@ -29,7 +29,7 @@ export type OpenTurn = TurnInput &
     /** Set if the item is a queued tool call rather than a message. */
     task: Extract<Task, { kind: 'run' }> | undefined;
     /** Id of the call that is made without a model: a person's command or a queued call. */
-    ownCall: string;
+    callWithoutModel: string;
     byPerson: boolean;
     byModel: SkillUse;
     /** All skills at the start of the turn. */
@@ -65,7 +65,7 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     ...input,
     requester,
     task,
-    ownCall: task?.toolUseId ?? invocationId(item.key),
+    callWithoutModel: task?.toolUseId ?? invocationId(item.key),
     byPerson: task === undefined || task.by === 'person',
     byModel,
     registry: library.current(),

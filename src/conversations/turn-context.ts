@@ -96,7 +96,7 @@ function useSkillOf(turn: OpenTurn, { inline }: ActiveSkills, deps: TurnDeps): T
     },
     access: {
       rules: () => runtime().rules,
-      use: (id) => (turn.byPerson && id === turn.ownCall ? turn.use : turn.byModel),
+      use: (id) => (turn.byPerson && id === turn.callWithoutModel ? turn.use : turn.byModel),
       onDenied: (denial) => reportDenial(denial, deps),
     },
     requirements,
@@ -114,7 +114,7 @@ function callToolOf(
   { useSkill, tools, active }: Readonly<{ useSkill: Tool; tools: TurnTools; active: ActiveSkills }>,
   deps: TurnDeps,
 ): CallTool {
-  const { task, ownCall } = turn;
+  const { task, callWithoutModel } = turn;
   // Both doors are made at their first call, because most turns call nothing.
   const ofModel = once(() =>
     doorOf(turn, { tools, active }, { own: tools.all, allowed: active.restriction }, deps),
@@ -124,7 +124,7 @@ function callToolOf(
   );
   const isPersons = task === undefined || task.tool === useSkill.name;
   return (call, signal, begin) =>
-    (isPersons && call.id === ownCall ? ofPerson : ofModel)()(call, signal, begin);
+    (isPersons && call.id === callWithoutModel ? ofPerson : ofModel)()(call, signal, begin);
 }
 
 function doorOf(

@@ -116,7 +116,7 @@ export async function enqueueSkill(
       ? await budgets.ofRun(requester, skill, runIdOf(transcript, toolUseId))
       : undefined;
   const atOnce = budgets.atOnce(requester, skill);
-  const by = toolUseId === turn.ownCall ? 'person' : 'model';
+  const by = toolUseId === turn.callWithoutModel ? 'person' : 'model';
   return enqueue(
     turn,
     { skill, tool: 'use_skill', input: request, by, toolUseId },

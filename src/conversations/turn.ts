@@ -124,8 +124,8 @@ export async function takeTurn(
   if (request.invocation !== undefined && !isAnswered) {
     const called = { ...request.invocation, key, context: said?.context };
     const { callTool } = context;
-    const { entry, settles } = await invokeSkill(called, { callTool, signal, clock: means.clock });
-    await transcript.append(entry, settles);
+    const { entry, finishesItem } = await invokeSkill(called, { callTool, signal, clock: means.clock });
+    await transcript.append(entry, finishesItem);
     entries.push(entry);
   }
   const ended = await think(request, { transcript, context, since: said?.at }, means);

@@ -148,11 +148,11 @@ export type Invocation = Readonly<{ skill: string; args: string }>;
 export async function invokeSkill(
   { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
   deps: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Pick<Clock, 'now'> }>,
-): Promise<Readonly<{ entry: Entry; settles: string | undefined }>> {
+): Promise<Readonly<{ entry: Entry; finishesItem: string | undefined }>> {
   const { callTool, signal, clock } = deps;
   const message = args === '' ? `Run ${skill}.` : args;
   const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args, context } };
-  const { content: outcome, activeSkill, settles, taint } = await callTool(call, signal);
+  const { content: outcome, activeSkill, finishesItem, taint } = await callTool(call, signal);
   if (isShuttingDown(signal)) throw signal.reason;
   const started = labelled('host', `The person started the skill ${skill}.`);
   const bare = args === '' ? `\n${message}` : '';
@@ -161,7 +161,7 @@ export async function invokeSkill(
   const item = invocationItem(key);
   return {
     entry: { kind: 'user', item, content, about: skill, activeSkill, taint, at: clock.now() },
-    settles,
+    finishesItem,
   };
 }
 

@@ -14,7 +14,7 @@ export type ToolOutcome = Readonly<{
   /** Set if `content` is the instructions of this skill, which are stored with it (T6). */
   activeSkill?: ActiveSkill;
   /** Id of an inbox item that is done once this outcome is stored. */
-  settles?: string;
+  finishesItem?: string;
   /** A question for the person. The loop ends until they answer, and `content` is ignored (U14). */
   question?: string;
   artifacts?: readonly DeliveredFile[];

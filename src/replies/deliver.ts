@@ -13,7 +13,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutgoingFiles } from './artifacts.ts';
 import type { Outbox, OutboxRow } from '../store/outbox.ts';
-import type { Serving } from '../store/store.ts';
+import type { QueueWorker } from '../store/store.ts';
 
 type Delivery = Readonly<{
   start(): void;
@@ -47,19 +47,19 @@ const concurrency = 256;
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { outbox, channels, clock } = deps;
   const stopping = new AbortController();
-  let serving: Serving | undefined;
+  let worker: QueueWorker | undefined;
   return {
     start() {
-      serving = outbox.serve({
+      worker = outbox.startWorker({
         channels: [...channels.keys()],
         concurrency,
         run: (queue, lost) => deliverNext(queue, { lost, stopping: stopping.signal }, deps),
       });
     },
-    idle: async () => serving?.idle(),
+    idle: async () => worker?.idle(),
     async stop(graceMs) {
       stopping.abort();
-      await Promise.race([serving?.stop(), clock.sleep(graceMs)]);
+      await Promise.race([worker?.stop(), clock.sleep(graceMs)]);
     },
   };
 }

@@ -9,13 +9,13 @@ import type { CancelRequests } from './pending-requests.ts';
 import {
   each,
   hasChanged,
-  type ByHand,
+  type ByOperator,
   type SqlCall,
   type Sql,
   type SqlStatement,
   type Steps,
 } from './sql.ts';
-import type { ServeOptions, Serving, Stopped, StopOrder, Store } from './store.ts';
+import type { WorkerOptions, QueueWorker, Stopped, StopOrder, Store } from './store.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
 
@@ -78,7 +78,7 @@ export type Inbox = Readonly<{
   begun(message: Message, join: Join): Promise<Message | undefined>;
   /** Replaces a message of a waiting item by its edit, unless the item was taken already. */
   replace(message: Message): Promise<'replaced' | 'too_late' | 'unknown'>;
-  serve(options: ServeOptions): Serving;
+  startWorker(options: WorkerOptions): QueueWorker;
   /**
    * The oldest waiting item of a queue, if it is due. It stays the same item until it is finished or dead-lettered
    * (Q5). Unreadable items are dead-lettered and skipped (Q11). Throws NewerRow for one of a newer version.
@@ -125,11 +125,11 @@ export type InboxRow = Readonly<{
 }>;
 
 /** What the kinds of store do in their own way, for speed. */
-type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'serve'> &
+type OwnInbox = Pick<Inbox, 'accept' | 'replace' | 'startWorker'> &
   Readonly<{
     /** Takes the oldest item if it is due, and returns its row as it was before. */
     takeHead(queue: string, now: number): Promise<InboxRow | undefined>;
-    byHand: ByHand;
+    byOperator: ByOperator;
   }>;
 
 export function createInbox(
@@ -215,12 +215,12 @@ export function createInbox(
   }
 
   const list = async (rows: Promise<readonly InboxRow[]>) => (await rows).map(toListed);
-  const byHand = async (key: string, survives: 'power' | 'server', change: SqlCall) =>
-    (await own.byHand([key], survives, change, hasChanged)).changed > 0;
+  const byOperator = async (key: string, survives: 'power' | 'server', change: SqlCall) =>
+    (await own.byOperator([key], survives, change, hasChanged)).changed > 0;
 
   return {
     beside,
-    stop: (order) => own.byHand(order.items, 'server', stop(order), ({ dropped }) => dropped.length > 0),
+    stop: (order) => own.byOperator(order.items, 'server', stop(order), ({ dropped }) => dropped.length > 0),
     inbox: {
       accept: own.accept,
       async begun(message, join) {
@@ -228,7 +228,7 @@ export function createInbox(
         return item && wholeOf(item.parts, message, join);
       },
       replace: own.replace,
-      serve: own.serve,
+      startWorker: own.startWorker,
       take,
       async takeAlong(key, now) {
         const [row] = (await takeAlong(key, now)).rows;
@@ -263,8 +263,8 @@ export function createInbox(
           acceptedAt,
           message: () => messageIn(parts),
         })),
-      retry: (key) => byHand(key, 'power', revive(key)),
-      drop: (key) => byHand(key, 'server', drop(key, clock.now())),
+      retry: (key) => byOperator(key, 'power', revive(key)),
+      drop: (key) => byOperator(key, 'server', drop(key, clock.now())),
     },
   };
 }

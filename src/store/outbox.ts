@@ -3,8 +3,8 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { readShared } from './newer-row.ts';
-import { hasChanged, type ByHand, type Sql } from './sql.ts';
-import type { ServeOptions, Serving } from './store.ts';
+import { hasChanged, type ByOperator, type Sql } from './sql.ts';
+import type { WorkerOptions, QueueWorker } from './store.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedConversation, storedPart, storedReceipt } from './stored-message.ts';
 
@@ -30,7 +30,7 @@ type DeadPart = Readonly<{
 }>;
 
 export type Outbox = Readonly<{
-  serve(options: ServeOptions): Serving;
+  startWorker(options: WorkerOptions): QueueWorker;
   /**
    * The first unsent row of a conversation, if it is due. `sending` is left from a process that died. Unreadable rows
    * are given up and skipped (Q11). Throws NewerRow for one of a newer version.
@@ -61,7 +61,7 @@ type TableRow = Pick<OutboxRow, 'key' | 'status' | 'tries' | 'repeats'> &
 /** Makes the outbox. Assigning queues and marking parts differ by store, for speed. */
 export function createOutbox(
   sql: Sql,
-  own: Pick<Outbox, 'serve' | 'sending' | 'sent'> & Readonly<{ byHand: ByHand }>,
+  own: Pick<Outbox, 'startWorker' | 'sending' | 'sent'> & Readonly<{ byOperator: ByOperator }>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Outbox {
   const { read, write, dialect } = sql;
@@ -101,7 +101,7 @@ export function createOutbox(
   }
 
   return {
-    serve: own.serve,
+    startWorker: own.startWorker,
     sending: own.sending,
     sent: own.sent,
     async next(queue, now) {
@@ -125,7 +125,7 @@ export function createOutbox(
       await repeated(key);
     },
     givenUp: async () => (await read(givenUp())).map((row) => ({ ...row })),
-    revive: async (key) => (await own.byHand([key], 'power', revive(key), hasChanged)).changed > 0,
+    revive: async (key) => (await own.byOperator([key], 'power', revive(key), hasChanged)).changed > 0,
     pending: async (conversation) => (await read(unsent(conversationKey(conversation))))[0]?.unsent ?? 0,
     async show(key, given) {
       const call = given === undefined ? hide(key) : show(key, JSON.stringify(given), clock.now());

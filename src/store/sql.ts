@@ -82,7 +82,7 @@ export type SearchDialect = Readonly<{
 export type SearchedWord = Readonly<{ word: string; isBeginning: boolean }>;
 
 /** Makes changes by hand. If `changed` is true for the result, the queues of these items are looked at now. */
-export type ByHand = <T>(
+export type ByOperator = <T>(
   keys: readonly string[],
   survives: Survives,
   script: Script<T>,

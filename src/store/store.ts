@@ -128,7 +128,7 @@ export type Store = Readonly<{
 }>;
 
 /** How to work on queues. Each queue has one worker at a time, in any process (Q9). */
-export type ServeOptions = Readonly<{
+export type WorkerOptions = Readonly<{
   /** Names of channels. `NAME~` are the queues beside that channel's conversations. */
   channels: readonly string[];
   concurrency: number;
@@ -139,7 +139,7 @@ export type ServeOptions = Readonly<{
   run(queue: string, lost: AbortSignal): Promise<void>;
 }>;
 
-export type Serving = Readonly<{
+export type QueueWorker = Readonly<{
   wake(): void;
   /** Resolves once nothing that is served here is due or running. */
   idle(): Promise<void>;

@@ -83,7 +83,7 @@ type Attempt = {
   unjournalled?: boolean;
   /** A shutdown that ended a call made by this one; then this one has no outcome either. */
   cutOff?: Error;
-  settles?: string;
+  finishesItem?: string;
   question?: string;
   taint?: Taint | undefined;
   steps?: number;
@@ -115,7 +115,7 @@ async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
     : await answerCall(attempt, tool, door);
   const durationMs = Math.round(performance.now() - startedAt);
   // A call that was queued is recorded where it ran.
-  if (attempt.settles === undefined)
+  if (attempt.finishesItem === undefined)
     await recordCall({ ...attempt, tool, envelope: answer.envelope, isBlocked, durationMs }, door);
   return toOutcome(answer, attempt, { tool, redact: door.redact });
 }
@@ -236,7 +236,7 @@ export async function runTool(
       agreed: assessment.mustConfirm?.shown,
       settings,
       progress: (line) => onProgress(oneLine(redact(line), 200)),
-      settle: (item) => (attempt.settles = item),
+      settle: (item) => (attempt.finishesItem = item),
       awaitAnswer: (question) => (attempt.question = question),
       addTaint,
       spend: (steps) => (attempt.steps = (attempt.steps ?? 0) + steps),
@@ -274,7 +274,7 @@ function deliveryOf(
 /** Redacts before it cuts, because half a secret would not be found. */
 export function toOutcome(
   { envelope, text }: Rendered,
-  { artifacts, settles, question, taint, steps }: Attempt,
+  { artifacts, finishesItem, question, taint, steps }: Attempt,
   { tool, redact }: Readonly<{ tool: Tool | undefined; redact: (text: string) => string }>,
 ): ToolOutcome {
   const clean = tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text));
@@ -283,7 +283,7 @@ export function toOutcome(
   return {
     content: withDelivered(clean, artifacts, tool?.outputLimit ?? outputLimit),
     isError: !envelope.ok && !isCancelled,
-    settles,
+    finishesItem,
     question,
     activeSkill: envelope.activeSkill,
     artifacts: artifacts.length === 0 ? undefined : artifacts,

@@ -49,7 +49,7 @@ async function inQueue(t: TestContext, store: Store, work: () => Promise<void>):
   const worked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   let begun = false;
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: ['telegram'],
     concurrency: 1,
     async run() {

@@ -159,7 +159,7 @@ export const intakeMutations = [
     ['suspects run beside one that is held', '[...held.values()].some((until) => until > now) || ', ''],
   ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
-    ['words long after go on with the last', ' && sentAt - last.sentAt <= fragmentMs', ''],
+    ['words long after go on with the last', ' && sentAt - last.sentAt <= continuationMs', ''],
     ['words go on with a call of a skill', '!isCall && ', ''],
   ]),
   ...changesOf('conversations/intake/take-edit.ts', 'conversations/take-edit.test.ts', [

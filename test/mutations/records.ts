@@ -82,7 +82,7 @@ export const recordMutations = [
   ]),
   ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [
     ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
-    ['what is done outside a queue may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
+    ['what is done outside a queue may be forgotten', 'leases.active() && mayBeLostInCrash', 'isRetraced'],
   ]),
   ...changesOf('store/postgres/fair-start.ts', 'store/postgres-durable.test.ts', [
     [

@@ -76,8 +76,8 @@ test('B1 a message, and its end, have only the queues of conversations looked th
   };
   const serve = { concurrency: 4, run: done };
   const servings = [
-    store.inbox.serve({ ...serve, channels: ['telegram'] }),
-    store.inbox.serve({ ...serve, channels: ['telegram~'] }),
+    store.inbox.startWorker({ ...serve, channels: ['telegram'] }),
+    store.inbox.startWorker({ ...serve, channels: ['telegram~'] }),
   ];
   t.after(async () => {
     for (const serving of servings) await serving.stop();

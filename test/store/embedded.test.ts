@@ -63,7 +63,7 @@ test('Q3 who has much waiting lets others start first after a restart, too', asy
   await say('ann', 'ann6');
   const store = await openStore(url);
   const taken: string[] = [];
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: ['telegram'],
     concurrency: 1,
     async run(queue) {

@@ -43,7 +43,7 @@ function durable({ database, run }: PostgresServer): void {
     assert.equal(await store.inbox.accept(message, { now: at }), 'stored');
     await write({ kind: 'notice', text: 'outside a queue', at });
 
-    const worked = store.inbox.serve({
+    const worked = store.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {
@@ -60,7 +60,7 @@ function durable({ database, run }: PostgresServer): void {
     });
     await worked.idle();
     await worked.stop();
-    const sent = store.outbox.serve({
+    const sent = store.outbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {

@@ -60,7 +60,7 @@ test('Q9 Q11 the standby never got the last step: with its promotion the queue i
     }
   }
 
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: ['telegram'],
     concurrency: 1,
     async run(queue) {

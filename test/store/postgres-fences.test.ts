@@ -35,7 +35,7 @@ async function inQueue(
   const worked = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   let begun = false;
-  const serving = store[kind].serve({
+  const serving = store[kind].startWorker({
     channels: ['telegram'],
     concurrency: 1,
     async run(queue) {

@@ -44,7 +44,7 @@ function answering(context: TestContext, store: Store) {
     done.set(key, one);
     return one;
   };
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: ['telegram'],
     concurrency: 4,
     async run(queue) {
@@ -156,7 +156,7 @@ function outages(server: PostgresServer): void {
       const back = Promise.withResolvers<void>();
       const outcomes: string[] = [];
       const done = Promise.withResolvers<void>();
-      const serving = store.inbox.serve({
+      const serving = store.inbox.startWorker({
         channels: ['telegram'],
         concurrency: 1,
         async run(queue) {

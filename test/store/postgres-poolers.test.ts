@@ -38,7 +38,7 @@ async function answered(stores: readonly Store[], count: number): Promise<readon
     });
   }
   const serving = stores.map((store) =>
-    store.inbox.serve({
+    store.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 4,
       async run(queue) {

@@ -32,7 +32,7 @@ async function open(context: TestContext, url: string): Promise<Store> {
 /** Serves here, finishing everything at once; gives when an item was taken. */
 function takes(context: TestContext, store: Store, key: string): Promise<void> {
   const taken = Promise.withResolvers<void>();
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: ['telegram'],
     concurrency: 8,
     async run(queue) {
@@ -102,7 +102,11 @@ const scenarios = new Map<string, (context: TestContext, server: PostgresServer)
       await until(async () => (await run(url, writtenDown('telegram:42'))).length > 0);
       const here = Promise.withResolvers<void>();
       context.after(() => here.resolve());
-      const serving = store.inbox.serve({ channels: ['slack'], concurrency: 1, run: () => here.promise });
+      const serving = store.inbox.startWorker({
+        channels: ['slack'],
+        concurrency: 1,
+        run: () => here.promise,
+      });
       context.after(() => serving.stop());
       await store.inbox.accept(makeMessage({ id: 'h', conversation: { channel: 'slack', chat: 'C1' } }), {
         now: Date.now(),

@@ -82,7 +82,7 @@ function queues({ database, run }: PostgresServer): void {
       const tries = new Map(plans.map(({ tries: planned }, n) => [String(n), [...planned]]));
       const all = Promise.withResolvers<void>();
       const serve = (store: Store) =>
-        store.inbox.serve({
+        store.inbox.startWorker({
           channels: ['telegram'],
           concurrency: 3,
           async run(queue) {
@@ -159,7 +159,7 @@ function queues({ database, run }: PostgresServer): void {
     const [here, there] = await pair(context, await database());
     const conversation = { channel: 'telegram', chat: '1' };
     const sent = Promise.withResolvers<void>();
-    const serving = there.outbox.serve({
+    const serving = there.outbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {
@@ -184,7 +184,7 @@ function queues({ database, run }: PostgresServer): void {
     const seen: string[] = [];
     const last = Promise.withResolvers<void>();
     const put = Promise.withResolvers<void>();
-    const serving = here.inbox.serve({
+    const serving = here.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {
@@ -217,7 +217,7 @@ function queues({ database, run }: PostgresServer): void {
     await store.inbox.accept(makeMessage({ id: 'k' }), { now: clock.now() });
     await store.inbox.take('telegram:42', clock.now());
     await store.inbox.postpone('k', 'no answer', clock.now() + 1_000);
-    const serving = store.inbox.serve({
+    const serving = store.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {
@@ -249,7 +249,7 @@ function queues({ database, run }: PostgresServer): void {
     const gate = Promise.withResolvers<void>();
     const started: string[] = [];
     const servings = stores.map((store) =>
-      store.inbox.serve({
+      store.inbox.startWorker({
         channels: ['telegram'],
         concurrency: 1,
         async run(queue) {
@@ -283,7 +283,7 @@ function queues({ database, run }: PostgresServer): void {
     await closing.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<AbortSignal>();
-    const serving = closing.inbox.serve({
+    const serving = closing.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(_queue, lost) {
@@ -306,7 +306,7 @@ function queues({ database, run }: PostgresServer): void {
     await store.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
     const begun = Promise.withResolvers<AbortSignal>();
     const gate = Promise.withResolvers<void>();
-    const serving = store.inbox.serve({
+    const serving = store.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(_queue, lost) {
@@ -341,7 +341,7 @@ function queues({ database, run }: PostgresServer): void {
     const third = await openStore(url);
     context.after(() => third.close());
     const taken = Promise.withResolvers<void>();
-    const serving = here.inbox.serve({
+    const serving = here.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {

@@ -90,10 +90,10 @@ export async function capabilityStage(t: TestContext, folder?: string) {
     calls,
     advance,
     sendLink: async (flow) => void told.push(`link ${flow.content.begun.auth_url}`),
-    poke: () => undefined,
+    wake: () => undefined,
     clock,
   });
-  const take = createTakeAuthAnswer({ records, key, poke: () => undefined, clock });
+  const take = createTakeAuthAnswer({ records, key, wake: () => undefined, clock });
   const confirm = createConfirmLink({ records, accounts, key, clock });
   const { signal } = new AbortController();
   const advanceDue = async (): Promise<void> => {

@@ -37,7 +37,7 @@ function takeTurns(
   const started: string[] = [];
   const held: PromiseWithResolvers<void>[] = [];
   const free = { all: false };
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: [channel],
     concurrency,
     async run(queue) {

@@ -110,7 +110,7 @@ export function outboxContract(storeTest: StoreTest): void {
     assert.deepEqual(await dueKeys(store), ['a#0']);
     assert.deepEqual(await store.outbox.givenUp(), []);
     const sent: string[] = [];
-    const serving = store.outbox.serve({
+    const serving = store.outbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {

@@ -16,7 +16,7 @@ function finishing(key: string): PromiseWithResolvers<void> {
 }
 
 function serve(): void {
-  store.inbox.serve({
+  store.inbox.startWorker({
     channels: ['telegram'],
     concurrency: 8,
     async run(queue, lost) {

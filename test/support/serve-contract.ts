@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Serving, Store } from '../../src/store/store.ts';
+import type { QueueWorker, Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 
@@ -15,11 +15,11 @@ function answerAll(
   store: Store,
   during: (key: string) => Promise<void> = async () => undefined,
   more: { concurrency?: number; channels?: readonly string[] } = {},
-): Readonly<{ serving: Serving; taken: string[]; held: Set<string>; most(): number }> {
+): Readonly<{ serving: QueueWorker; taken: string[]; held: Set<string>; most(): number }> {
   const taken: string[] = [];
   const held = new Set<string>();
   const seen = { most: 0 };
-  const serving = store.inbox.serve({
+  const serving = store.inbox.startWorker({
     channels: more.channels ?? ['telegram'],
     concurrency: more.concurrency ?? 4,
     async run(queue) {
@@ -144,7 +144,7 @@ export function serveContract(storeTest: StoreTest): void {
     await say(store, 'telegram', '1', 1);
     const again = Promise.withResolvers<void>();
     let tries = 0;
-    const serving = store.inbox.serve({
+    const serving = store.inbox.startWorker({
       channels: ['telegram'],
       concurrency: 1,
       async run(queue) {
@@ -184,7 +184,7 @@ export function serveContract(storeTest: StoreTest): void {
   storeTest('Q6 conversations with something to send are given out, one after another', async (store) => {
     const conversation = { channel: 'telegram', chat: '1' };
     const sent: string[] = [];
-    const serving = store.outbox.serve({
+    const serving = store.outbox.startWorker({
       channels: ['telegram'],
       concurrency: 4,
       async run(queue) {

@@ -39,7 +39,7 @@ export type Approvals = Readonly<{
   /** Whether the question is open in this person's conversation and they may answer it. */
   awaits(id: string, from: Answerer): Promise<boolean>;
   /** Call when a question was answered, cancelled or has expired: shows the outcome and wakes those who wait. */
-  settled(id: string): Promise<void>;
+  finishApproval(id: string): Promise<void>;
   /** Runs until shutdown: lets questions expire, and shows outcomes that a crash kept from being shown. */
   attend(): Promise<void>;
 }>;
@@ -134,8 +134,8 @@ export function createApprovals(
         signal: AbortSignal.any([signal, stopping]),
         clock,
         subscribe: (wake) =>
-          store.signals.on('answer', (settled) => {
-            if (settled === id) wake();
+          store.signals.on('answer', (answered) => {
+            if (answered === id) wake();
           }),
       },
     );
@@ -145,12 +145,12 @@ export function createApprovals(
   async function look(id: string): Promise<PendingRequest | undefined> {
     const request = await store.pendingRequests.find(id);
     if (request?.state !== 'open' || request.expiresAt > clock.now()) return request;
-    for (const expired of await store.pendingRequests.expire(clock.now())) await settled(expired);
+    for (const expired of await store.pendingRequests.expire(clock.now())) await finishApproval(expired);
     return store.pendingRequests.find(id);
   }
 
   /** The outcome is shown last, so that `finishCutOff` repeats it if the process ends before. */
-  async function settled(id: string, isCutOff = false): Promise<void> {
+  async function finishApproval(id: string, isCutOff = false): Promise<void> {
     const request = await store.pendingRequests.find(id);
     // A run's question is not shown with buttons: the main agent asks it in words (U14).
     if (request?.kind !== 'approval') return store.signals.send('answer', id);
@@ -164,7 +164,7 @@ export function createApprovals(
     const key = outcomeKey(id);
     const receipt = await store.outbox.receipt(textOfJson(request.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
-    const text = isCutOff ? await cameOf(request) : outcomeText(request);
+    const text = isCutOff ? await outcomeNow(request) : outcomeText(request);
     const input = textOfJson(request.payload['input']);
     const whole = input === '' ? text : `${text}\n\n${input}`;
     await store.commit({ outbox: await replies.rows(request.conversation, key, whole) });
@@ -172,12 +172,12 @@ export function createApprovals(
 
   async function finishCutOff(): Promise<void> {
     for (const id of await store.pendingRequests.takeUnshown(clock.now()))
-      await settled(id, true).catch((error: unknown) =>
+      await finishApproval(id, true).catch((error: unknown) =>
         log.warn({ err: error, request: id }, 'how an approval ended could not be shown yet'),
       );
   }
 
-  async function cameOf(request: PendingRequest): Promise<string> {
+  async function outcomeNow(request: PendingRequest): Promise<string> {
     const { entries } = isApproved(request)
       ? await store.transcripts.read(request.transcript)
       : { entries: [] };
@@ -228,19 +228,19 @@ export function createApprovals(
       const taken = await store.pendingRequests.answer(id, given);
       if (taken === 'answered') {
         log.info({ request: id, sender, value, tool: request.payload['tool'] }, 'an approval was answered');
-        await settled(id);
+        await finishApproval(id);
         return { kind: 'taken', text: outcomeText({ ...request, state: 'answered', answer: given }) };
       }
       await look(id);
       await finishCutOff();
       const now = await store.pendingRequests.find(id);
-      return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: await cameOf(now) };
+      return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: await outcomeNow(now) };
     },
-    settled: (id) => settled(id),
+    finishApproval: (id) => finishApproval(id),
     async attend() {
       while (!stopping.aborted) {
         try {
-          for (const id of await store.pendingRequests.expire(clock.now())) await settled(id);
+          for (const id of await store.pendingRequests.expire(clock.now())) await finishApproval(id);
           await finishCutOff();
         } catch (error) {
           log.error({ err: error }, 'open approvals could not be attended to');

@@ -48,7 +48,7 @@ function createApprovalsFeature(app: App): Feature {
       },
     },
     async stopped({ cancelled }) {
-      for (const id of cancelled) await questions.settled(id);
+      for (const id of cancelled) await questions.finishApproval(id);
     },
     kept: async (asked, say) => keptLines(asked, await rules.list(), say),
     attend: () => questions.attend(),

@@ -134,7 +134,7 @@ function checkLinked(
 }
 
 type AttendFlows = Readonly<{
-  poke(): void;
+  wake(): void;
   /** Works until `signal` aborts. Resolves once running work has ended. */
   run(signal: AbortSignal): Promise<void>;
 }>;
@@ -152,7 +152,7 @@ export function createSignInWorker(options: {
 }): AttendFlows {
   const { records, key, advance, clock, log } = options;
   const worker: { wake?: () => void } = {};
-  const poke = (): void => worker.wake?.();
+  const wake = (): void => worker.wake?.();
 
   async function takeOn(kept: KeptFlow, until: number, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
@@ -201,7 +201,7 @@ export function createSignInWorker(options: {
         .catch((error: unknown) => log.error({ err: error }, 'a sign-in could not be taken on: tried again'))
         .finally(() => {
           underway.delete(work);
-          poke();
+          wake();
         });
       underway.add(work);
     }
@@ -209,7 +209,7 @@ export function createSignInWorker(options: {
   }
 
   return {
-    poke,
+    wake,
     async run(signal) {
       const underway = new Set<Promise<void>>();
       const lookAgain = async (): Promise<number> => {

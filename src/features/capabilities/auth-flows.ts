@@ -48,10 +48,10 @@ export function createAuthFlows(options: {
   advance: AdvanceFlow;
   /** Sends the link to the person, once for each `key`. */
   sendLink(flow: OpenFlow, key: string): Promise<void>;
-  poke(): void;
+  wake(): void;
   clock: Pick<Clock, 'now'>;
 }): AuthFlows {
-  const { find, records, key, calls, advance, sendLink, poke, clock } = options;
+  const { find, records, key, calls, advance, sendLink, wake, clock } = options;
 
   async function open(caller: CapabilityCaller): Promise<readonly OpenFlow[]> {
     const flows = await records.flows(caller.requester.sender);
@@ -108,7 +108,7 @@ export function createAuthFlows(options: {
       const flow = openFlow(opened, kept);
       if (flow === undefined) return failure('capability_auth_flow_invalid', 'the sign-in has ended');
       await sendLink(flow, `flow:${flow.id}:${call}`);
-      poke();
+      wake();
       return { ok: true, value: view(flow, now) };
     },
     async list(caller) {

@@ -117,10 +117,10 @@ export function createCapabilities(
       await store.commit({ outbox: await replies.rows(requester.conversation, outboxKey, text) });
       await recordSignIn(requester, flow.capability, 'link', 'ok');
     },
-    poke: flowsAttended.poke,
+    wake: flowsAttended.wake,
     clock,
   });
-  const take = createTakeAuthAnswer({ records, key, poke: flowsAttended.poke, clock });
+  const take = createTakeAuthAnswer({ records, key, wake: flowsAttended.wake, clock });
 
   return {
     tools: (skill, run) =>

@@ -33,10 +33,10 @@ const knownMs = 3_600_000;
 export function createTakeAuthAnswer(options: {
   records: Pick<CapabilityRecords, 'flows' | 'flowsSince' | 'change'>;
   key: () => Promise<CapabilityKey>;
-  poke(): void;
+  wake(): void;
   clock: Pick<Clock, 'now'>;
 }): (message: Said) => Promise<TakenAnswer> {
-  const { records, key, poke, clock } = options;
+  const { records, key, wake, clock } = options;
 
   async function submit(flow: OpenFlow, answer: Extract<AuthAnswer, { kind: 'code' }>): Promise<TakenAnswer> {
     const { code, url, state } = answer;
@@ -45,7 +45,7 @@ export function createTakeAuthAnswer(options: {
     const { capability } = flow;
     if (!(await records.change(flow.id, 'pending', { state: 'submitted', sealed, dueAt: clock.now() })))
       return { kind: 'refused', code: 'capability_auth_flow_invalid', capability };
-    poke();
+    wake();
     return { kind: 'submitted', flow: flow.id, capability };
   }
 

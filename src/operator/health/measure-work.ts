@@ -66,7 +66,7 @@ function measured<Granted extends Readonly<{ callTool: CallTool; tools: readonly
     async callTool(call, signal, begin) {
       const outcome = await granted.callTool(call, signal, begin);
       // The call is counted in the queue where it runs.
-      if (outcome.settles !== undefined) return outcome;
+      if (outcome.finishesItem !== undefined) return outcome;
       // Models invent names, so only known ones are shown. A person's call of a skill is in no list.
       const known = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
       const tool = known ? call.name : 'other';

@@ -73,8 +73,8 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       list: refuse,
       retry: refuse,
       drop: refuse,
-      // `serve` looks again by itself.
-      ...same('serve'),
+      // `startWorker` looks again by itself.
+      ...same('startWorker'),
     },
     outbox: {
       next: repeat,
@@ -89,7 +89,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       pending: repeat,
       givenUp: refuse,
       revive: refuse,
-      ...same('serve'),
+      ...same('startWorker'),
     },
     transcripts: { current: repeat, read: repeat, archive: wait, answered: refuse },
     groupContext: { add: refuse, remove: refuse, recent: repeat },

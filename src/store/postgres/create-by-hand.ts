@@ -1,7 +1,7 @@
-import type { ByHand } from '../sql.ts';
+import type { ByOperator } from '../sql.ts';
 import type { PostgresParts } from './create-postgres-store.ts';
 import { runScript } from './create-sql.ts';
-import type { Kind } from './lease.ts';
+import type { QueueKind } from './lease.ts';
 import type { Query } from './open-database.ts';
 import { lockOf } from './job-queue-of.ts';
 
@@ -9,7 +9,7 @@ import { lockOf } from './job-queue-of.ts';
  * Makes changes by hand, under the locks of the items' queues. If something changed, the jobs of those queues become
  * due.
  */
-export function createByHand({ database, jobs, announce }: PostgresParts, kind: Kind): ByHand {
+export function createByHand({ database, jobs, announce }: PostgresParts, kind: QueueKind): ByOperator {
   return async (keys, survives, script, changed) => {
     const queues = await queuesOf(database.query, kind, keys);
     await jobs.prepare(kind, queues);
@@ -27,7 +27,7 @@ export function createByHand({ database, jobs, announce }: PostgresParts, kind: 
 
 export async function queuesOf(
   query: Query,
-  kind: Kind,
+  kind: QueueKind,
   keys: readonly string[],
 ): Promise<readonly string[]> {
   const found = {

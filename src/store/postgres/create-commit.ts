@@ -98,7 +98,7 @@ export function createPostgresCommit(
     await jobs.prepare('outbox', parts);
     if (freed !== undefined || (step.work?.length ?? 0) > 0) await writeAlone(step, freed);
     else {
-      const outlives = leases.active() && isRetraced(step) ? 'memory' : 'disk';
+      const outlives = leases.active() && mayBeLostInCrash(step) ? 'memory' : 'disk';
       await leases.fenced((fence) => write[outlives]({ step, fence, now: clock.now() }));
     }
     if (parts.length > 0) announce('outbox', parts);
@@ -135,7 +135,7 @@ async function isKnown(query: Query, key: string): Promise<boolean> {
  * Whether a step may be lost in a crash of the server, because the queue repeats it: the item waits again, the queue is
  * lost with the epoch, and a part is sent only after a write to disk. Tool calls are never repeated that way.
  */
-function isRetraced({ entries = [] }: Step): boolean {
+function mayBeLostInCrash({ entries = [] }: Step): boolean {
   return entries.every(({ entry: { kind } }) => kind === 'user' || kind === 'assistant' || kind === 'notice');
 }
 

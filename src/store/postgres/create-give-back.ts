@@ -1,6 +1,6 @@
 import type { PostgresParts } from './create-postgres-store.ts';
 import { createPostgresBatch } from './create-batch.ts';
-import type { Claim, Kind } from './lease.ts';
+import type { Claim, QueueKind } from './lease.ts';
 import { lockOf } from './job-queue-of.ts';
 
 export type QueueTurn = Readonly<{
@@ -24,7 +24,7 @@ const most = 100;
  */
 export function createGiveBack(
   { database, clock }: Pick<PostgresParts, 'database' | 'clock'>,
-  kind: Kind,
+  kind: QueueKind,
 ): (turn: QueueTurn) => Promise<GiveBackOutcome> {
   return createPostgresBatch<QueueTurn, GiveBackOutcome>(async (turns) => {
     const { rows } = await database.query<Readonly<{ outcomes: readonly string[] }>>(

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
 import { createLocalSignals, topics, type Signals } from '../signals.ts';
-import type { Kind } from './lease.ts';
+import type { QueueKind } from './lease.ts';
 import { toFault, type Database, type Query } from './open-database.ts';
 
 /** LISTEN and NOTIFY between processes. These are hints, which a disconnected process misses. */
@@ -132,8 +132,8 @@ export type Announcer = Readonly<{
    * Tells that queues (default: any) are due now or in `inMs`. Other processes learn only "due now"; they also look
    * regularly.
    */
-  announce(kind: Kind, queues?: readonly string[], inMs?: number): void;
-  on(kind: Kind, listener: Listener): () => void;
+  announce(kind: QueueKind, queues?: readonly string[], inMs?: number): void;
+  on(kind: QueueKind, listener: Listener): () => void;
   close(): Promise<void>;
 }>;
 
@@ -147,11 +147,11 @@ const gatherMs = 20;
 
 export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
   const listeners = { inbox: new Set<Listener>(), outbox: new Set<Listener>() };
-  const pending = new Map<Kind, NodeJS.Timeout>();
-  const tell = (kind: Kind, queues: readonly string[] | undefined, inMs: number) =>
+  const pending = new Map<QueueKind, NodeJS.Timeout>();
+  const tell = (kind: QueueKind, queues: readonly string[] | undefined, inMs: number) =>
     [...listeners[kind]].forEach((listener) => listener(queues, inMs));
 
-  async function hint(kind: Kind): Promise<void> {
+  async function hint(kind: QueueKind): Promise<void> {
     clearTimeout(pending.get(kind));
     pending.delete(kind);
     await wire.send(kind, '').catch((error: unknown) => {

@@ -25,7 +25,7 @@ import { createReserve } from './create-reserve.ts';
 import { createPostgresWorker } from './create-worker.ts';
 import { createPostgresSql } from './create-sql.ts';
 import { createSignals, type Announcer, type NotifyBus } from './create-notify-bus.ts';
-import type { Kind, Leases } from './lease.ts';
+import type { QueueKind, Leases } from './lease.ts';
 import type { Database } from './open-database.ts';
 import type { Jobs } from './open-jobs.ts';
 import { hastenQueues, sweepQueues } from './sweep-queues.ts';
@@ -35,7 +35,7 @@ export type PostgresParts = Readonly<{
   jobs: Jobs;
   leases: Leases;
   /** Tells that queues (default: any) are due now, or in `inMs`, which only this process learns. */
-  announce(kind: Kind, queues?: readonly string[], inMs?: number): void;
+  announce(kind: QueueKind, queues?: readonly string[], inMs?: number): void;
   self: ProcessId;
   clock: Clock;
   log: Log;
@@ -62,13 +62,13 @@ export function createPostgresStore(backing: PostgresParts, wire: NotifyBus, ann
   const shared = { backing, announcer, heartbeat, closed: closing.signal };
   const ofInbox = {
     ...createPostgresItems(backing),
-    serve: createPostgresWorker({ ...shared, kind: 'inbox' }),
-    byHand: createByHand(backing, 'inbox'),
+    startWorker: createPostgresWorker({ ...shared, kind: 'inbox' }),
+    byOperator: createByHand(backing, 'inbox'),
   };
   const ofOutbox = {
     ...createPostgresParts(backing),
-    serve: createPostgresWorker({ ...shared, kind: 'outbox' }),
-    byHand: createByHand(backing, 'outbox'),
+    startWorker: createPostgresWorker({ ...shared, kind: 'outbox' }),
+    byOperator: createByHand(backing, 'outbox'),
   };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
   const { routines, move } = createRoutineStore(sql, { now: clock.now, log });

@@ -6,11 +6,11 @@ import type { PostgresParts } from './create-postgres-store.ts';
 import type { Announcer } from './create-notify-bus.ts';
 import { createGiveBack, type GiveBackOutcome } from './create-give-back.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
-import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
-import { bringForward, waitingRows } from './sweep-queues.ts';
-import type { ServeOptions, Serving } from '../store.ts';
+import { createLease, type Claim, type QueueKind, type Lease } from './lease.ts';
+import { makeDueNow, waitingRows } from './sweep-queues.ts';
+import type { WorkerOptions, QueueWorker } from '../store.ts';
 
-type Serve = (options: ServeOptions) => Serving;
+type StartWorker = (options: WorkerOptions) => QueueWorker;
 
 const regularlyMs = 5_000;
 const afterFaultMs = 1_000;
@@ -29,13 +29,13 @@ const newerQuietMs = 60_000;
  */
 export function createPostgresWorker(
   options: Readonly<{
-    kind: Kind;
+    kind: QueueKind;
     backing: PostgresParts;
     announcer: Announcer;
     heartbeat: Heartbeat;
     closed: AbortSignal;
   }>,
-): Serve {
+): StartWorker {
   const { kind, backing, announcer, heartbeat, closed } = options;
   const { database, jobs, leases, clock, log } = backing;
   const close = createGiveBack(backing, kind);
@@ -86,7 +86,7 @@ export function createPostgresWorker(
       state.seenAt = now;
       if (now >= before) return;
       later.clear();
-      await bringForward(backing, now, now);
+      await makeDueNow(backing, now, now);
     }
 
     function nextLook(): number {

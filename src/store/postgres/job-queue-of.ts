@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { queueChannel } from '../queue-channel.ts';
-import type { Kind } from './lease.ts';
+import type { QueueKind } from './lease.ts';
 
 /** Name of the job queue, of which each kind and channel has one. */
-export function jobQueueOf(kind: Kind, queue: string): string {
+export function jobQueueOf(kind: QueueKind, queue: string): string {
   return jobQueueOfChannel(kind, queueChannel(queue));
 }
 
 /** Name of the job queue for a channel whose name is encoded. pg-boss allows letters, digits, `_`, `.`, `-` and `/`. */
-export function jobQueueOfChannel(kind: Kind, encoded: string): string {
+export function jobQueueOfChannel(kind: QueueKind, encoded: string): string {
   return `${kind}/${encoded.replace(/[^\w.-]/g, (other) => `/${other.charCodeAt(0).toString(16)}`)}`;
 }
 

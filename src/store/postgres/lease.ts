@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlAnswer } from '../sql.ts';
 import { DatabaseFault, type Query } from './open-database.ts';
 
-export type Kind = 'inbox' | 'outbox';
+export type QueueKind = 'inbox' | 'outbox';
 
 export type Claim = Readonly<{
   queue: string;

@@ -2,7 +2,7 @@ import { PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
 import type { Epoch } from './create-epoch.ts';
-import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
+import { heartbeatSeconds, type Claim, type QueueKind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 import { jobQueueOf, jobQueueOfChannel } from './job-queue-of.ts';
 
@@ -15,15 +15,15 @@ export type JobOffer = Readonly<{ queue: string; inMs: number }>;
  */
 export type Jobs = Readonly<{
   /** Creates missing job queues. Call it before the transaction that offers. */
-  prepare(kind: Kind, queues: Iterable<string>): Promise<void>;
-  prepareChannels(kind: Kind, channels: readonly string[]): Promise<void>;
+  prepare(kind: QueueKind, queues: Iterable<string>): Promise<void>;
+  prepareChannels(kind: QueueKind, channels: readonly string[]): Promise<void>;
   /** Gives a job to queues that have none. Call it in the transaction that writes the work, under the queue's lock. */
-  offer(query: Query, kind: Kind, offers: readonly JobOffer[]): Promise<void>;
+  offer(query: Query, kind: QueueKind, offers: readonly JobOffer[]): Promise<void>;
   /** Like `offer`, and makes an existing job due now. */
-  hasten(query: Query, kind: Kind, queue: string): Promise<void>;
+  hasten(query: Query, kind: QueueKind, queue: string): Promise<void>;
   /** Claims the oldest jobs, at most `most`. `more` is true if there may be others. */
   claim(
-    kind: Kind,
+    kind: QueueKind,
     channel: string,
     most: number,
   ): Promise<Readonly<{ claims: readonly Claim[]; more: boolean }>>;

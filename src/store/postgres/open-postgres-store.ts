@@ -13,7 +13,7 @@ import { requireSessions } from './require-sessions.ts';
 import { noteRunning } from './running.ts';
 import { migratePostgres, removals, postgresSchema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
-import { bringForward, sweepQueues } from './sweep-queues.ts';
+import { makeDueNow, sweepQueues } from './sweep-queues.ts';
 
 /** Anything that is due later than this was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
@@ -75,7 +75,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
     };
     const store = (opened.store = createPostgresStore(backing, wire, announcer));
     const now = clock.now();
-    await bringForward(backing, now, now + longestWaitMs);
+    await makeDueNow(backing, now, now + longestWaitMs);
     await sweepQueues(backing);
     return store;
   } catch (error) {

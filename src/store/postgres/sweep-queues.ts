@@ -1,17 +1,17 @@
 import type { PostgresParts } from './create-postgres-store.ts';
-import type { Kind } from './lease.ts';
+import type { QueueKind } from './lease.ts';
 import { lockOf } from './job-queue-of.ts';
 
 const batch = 500;
-export const waitingRows: Readonly<Record<Kind, string>> = {
+export const waitingRows: Readonly<Record<QueueKind, string>> = {
   inbox: `inbox WHERE status = 'waiting'`,
   outbox: 'outbox WHERE finished_at IS NULL',
 };
-const overdue: Readonly<Record<Kind, string>> = {
+const overdue: Readonly<Record<QueueKind, string>> = {
   inbox: `inbox SET due_at = $1 WHERE status = 'waiting' AND due_at > $2`,
   outbox: 'outbox SET due_at = $1 WHERE finished_at IS NULL AND due_at > $2',
 };
-const kinds: readonly Kind[] = ['inbox', 'outbox'];
+const kinds: readonly QueueKind[] = ['inbox', 'outbox'];
 type Ground = Omit<PostgresParts, 'leases'>;
 
 /** Gives a job to queues with work that have none, as after a restore or a manual fix. A job too many does no harm. */
@@ -28,7 +28,7 @@ export async function sweepQueues(ground: Ground): Promise<void> {
 }
 
 /** Makes rows due that are due after `beyond`, because a clock that was ahead delayed them. */
-export async function bringForward(ground: Ground, now: number, beyond: number): Promise<void> {
+export async function makeDueNow(ground: Ground, now: number, beyond: number): Promise<void> {
   const changed = await Promise.all(
     kinds.map((kind) =>
       ground.database.query(`UPDATE skillet.${overdue[kind]}`, [now, beyond]).then(({ changed }) => changed),
@@ -51,7 +51,7 @@ export async function hastenQueues(ground: Ground): Promise<void> {
   }
 }
 
-async function waitingQueues({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
+async function waitingQueues({ database, jobs }: Ground, kind: QueueKind): Promise<readonly string[]> {
   const { rows } = await database.query<Readonly<{ queue: string }>>(
     `SELECT queue FROM skillet.${waitingRows[kind]} GROUP BY queue ORDER BY min(seq)`,
   );

@@ -11,7 +11,7 @@ import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
 import { createRoutineStore } from '../routines.ts';
 import { createLocalSignals } from '../signals.ts';
-import type { ByHand } from '../sql.ts';
+import type { ByOperator } from '../sql.ts';
 import type { Store, Backlog } from '../store.ts';
 import { createTranscripts } from '../transcripts.ts';
 import { writeWhole } from '../write-whole.ts';
@@ -55,7 +55,7 @@ export function createEmbeddedStore(
   const items = createSqliteItems(backing, toAnswer);
   const parts = createSqliteParts(backing, toSend);
   const { cancel, ...pendingRequests } = createPendingRequests(sql, log);
-  const ofInbox = { ...items, byHand: createByHand(sql, toAnswer) };
+  const ofInbox = { ...items, byOperator: createByHand(sql, toAnswer) };
   const { inbox, stop, beside } = createInbox(sql, ofInbox, { clock, log, cancel });
   const { routines, move } = createRoutineStore(sql, { now: clock.now, log });
   const keyed = createKeyed(sql, log);
@@ -65,7 +65,7 @@ export function createEmbeddedStore(
 
   return {
     inbox,
-    outbox: createOutbox(sql, { ...parts, byHand: createByHand(sql, toSend) }, { clock, log }),
+    outbox: createOutbox(sql, { ...parts, byOperator: createByHand(sql, toSend) }, { clock, log }),
     transcripts: createTranscripts(sql, log),
     groupContext: createGroupContext(sql, log),
     pendingRequests,
@@ -123,7 +123,7 @@ function createBell(): Bell {
   };
 }
 
-function createByHand(sql: LocalSql, { ring }: Bell): ByHand {
+function createByHand(sql: LocalSql, { ring }: Bell): ByOperator {
   return async (_keys, survives, script, changed) => {
     const result = await sql.write(survives, script);
     if (changed(result)) ring();

@@ -16,7 +16,7 @@ export function createSqliteItems(
 ): Readonly<{
   accept: Inbox['accept'];
   replace: Inbox['replace'];
-  serve: Inbox['serve'];
+  startWorker: Inbox['startWorker'];
   takeHead(queue: string, now: number): Promise<InboxRow | undefined>;
   /** Finishes an item inside a transaction, and returns its queue. */
   finish(key: string): string | undefined;
@@ -72,12 +72,12 @@ export function createSqliteItems(
     // Runs after `accept`, because an edit may follow its message at once.
     replace: (message) => batch.write('power', () => replace(message)),
     takeHead: (queue, now) => batch.write('process', () => takeHead(queue, now)),
-    serve: createSqliteWorker({
+    startWorker: createSqliteWorker({
       due: (now, limit, beside) => ({
         queues: (beside ? queuesBeside : ownQueues).all(now, limit).map(({ queue }) => queue),
         nextAt: next.get(now)?.at ?? undefined,
       }),
-      bringForward(now, beyond) {
+      makeDueNow(now, beyond) {
         // A look has to work even if the store can't be written.
         if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },

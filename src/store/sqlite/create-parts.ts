@@ -7,7 +7,7 @@ import { createSqliteWorker, type Bell } from './create-worker.ts';
 export function createSqliteParts(
   { connection, batch, clock, log }: SqliteParts,
   { onRing }: Bell,
-): Pick<Outbox, 'serve' | 'sending' | 'sent'> &
+): Pick<Outbox, 'startWorker' | 'sending' | 'sent'> &
   Readonly<{
     /** Adds a part inside a transaction. A known key stays as it is (Q6). */
     add(row: NonNullable<Step['outbox']>[number]): void;
@@ -40,12 +40,12 @@ export function createSqliteParts(
     async sent(key, receipt) {
       await batch.write('process', () => sent.run(JSON.stringify(receipt), clock.now(), key));
     },
-    serve: createSqliteWorker({
+    startWorker: createSqliteWorker({
       due: (now, limit) => ({
         queues: queues.all(now, limit).map(({ queue }) => queue),
         nextAt: upcoming.get(now)?.at ?? undefined,
       }),
-      bringForward(now, beyond) {
+      makeDueNow(now, beyond) {
         // A look has to work even if the store can't be written.
         if (upcoming.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
       },

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { queueChannel } from '../queue-channel.ts';
 import { createScheduler } from '../scheduler.ts';
-import type { ServeOptions, Serving } from '../store.ts';
+import type { WorkerOptions, QueueWorker } from '../store.ts';
 
 /**
  * At most `limit` queues in which something is due, oldest first: those beside conversations or the others. `nextAt` is
@@ -31,13 +31,13 @@ export type Bell = Readonly<{
 export function createSqliteWorker(options: {
   due: Due;
   /** Makes due at `now` what is due after `beyond`. */
-  bringForward(now: number, beyond: number): void;
+  makeDueNow(now: number, beyond: number): void;
   what: string;
   onWork: Bell['onRing'];
   clock: Clock;
   log: Log;
-}): (serve: ServeOptions) => Serving {
-  const { due, bringForward, what, onWork, clock, log } = options;
+}): (serve: WorkerOptions) => QueueWorker {
+  const { due, makeDueNow, what, onWork, clock, log } = options;
 
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
@@ -66,10 +66,10 @@ export function createSqliteWorker(options: {
     /** If the clock was set back, makes due what waits for the old time. */
     function mindClock(): void {
       const now = clock.now();
-      if (seen.at === undefined) bringForward(now, now + longestWaitMs);
-      else if (now < seen.at) bringForward(now, now);
+      if (seen.at === undefined) makeDueNow(now, now + longestWaitMs);
+      else if (now < seen.at) makeDueNow(now, now);
       // Something with the old time may have been stored only now.
-      else if (now < seen.latest) bringForward(now, seen.latest - underWayMs);
+      else if (now < seen.latest) makeDueNow(now, seen.latest - underWayMs);
       seen.at = now;
       seen.latest = Math.max(seen.latest, now);
     }
