@@ -208,7 +208,7 @@ test('U14 Q6 U7 an outcome tells what it settles, what a person is asked, and ho
     makeTool('helper', async ({ spend }) => (spend(3), spend(4), succeed('done'))),
   ]);
   equalData(await call('plain'), { content: 'done', isError: false });
-  equalData(await call('queued'), { content: 'done', isError: false, settles: 'item_7' });
+  equalData(await call('queued'), { content: 'done', isError: false, finishesItem: 'item_7' });
   const question = { content: 'asked', isError: false, question: 'ask_1' };
   equalData(await call('question'), question);
   equalData(await call('helper'), { content: 'done', isError: false, steps: 7 });
