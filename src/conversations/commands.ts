@@ -29,7 +29,7 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
   const { runtime, store, users, accessOf, channels, library, replies } = app;
   const { usable } = overview;
   const seen = store.keyed('commands');
-  const own: Partial<Record<string, AnswerCommand>> = ownCommands(app, overview, features);
+  const own: Partial<Record<string, AnswerCommand>> = ownCommands(app, overview, features, isAnswered);
 
   function answerOf(asked: Resolved | undefined): AnswerCommand | undefined {
     if (asked?.kind !== 'built-in') return undefined;

@@ -131,19 +131,29 @@ export function startButtons(skills: readonly Skill[]): readonly Button[] {
     .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }
 
-/** The terminal's help does not mention direct messages and groups, because it has none. */
-export function helpText(write: WriteHere, say: Say, channel: string): string {
+/**
+ * What `/help` says. The terminal's help does not mention direct messages and groups, because it has none. `isAnswered`
+ * says whether anything answers a command; a line is left out if nothing answers its first one.
+ */
+export function helpText(
+  write: WriteHere,
+  say: Say,
+  { channel, isAnswered }: Readonly<{ channel: string; isAnswered(name: string): boolean }>,
+): string {
+  const lines: Readonly<Record<string, string>> = {
+    skills: say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`,
+    new: say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`,
+    retry: say`${write('retry')} answers your last question again`,
+    tasks: say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`,
+    routines: say`${write('routines')} shows reminders and what I do at set times`,
+    tools: say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`,
+    memory: say`${write('memory')} lists what I have noted, with buttons to remove it`,
+    model: say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`,
+    why: say`${write('why')} says who may do what, and by which rule (owners)`,
+    status: say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`,
+  };
   return [
     ...(channel === 'terminal' ? [] : [say`Write to me in a direct message, or mention me in a group.`, '']),
-    `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
-    `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
-    `- ${say`${write('retry')} answers your last question again`}`,
-    `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
-    `- ${say`${write('routines')} shows reminders and what I do at set times`}`,
-    `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
-    `- ${say`${write('memory')} lists what I have noted, with buttons to remove it`}`,
-    `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,
-    `- ${say`${write('why')} says who may do what, and by which rule (owners)`}`,
-    `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
+    ...Object.entries(lines).flatMap(([name, line]) => (isAnswered(name) ? [`- ${line}`] : [])),
   ].join('\n');
 }

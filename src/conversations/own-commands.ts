@@ -23,7 +23,8 @@ import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
 export function ownCommands(
   { runtime, store, users, writeCommand }: App,
   { usable, status }: Overview,
-  features: FeatureParts,
+  features: Pick<FeatureParts, 'stopped'>,
+  isAnswered: (name: string) => boolean,
 ): Readonly<Partial<Record<BuiltIn, AnswerCommand>>> {
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);
@@ -44,7 +45,10 @@ export function ownCommands(
       };
     },
     help: async (message) => ({
-      text: helpText(writeIn(message), sayTo(message), message.conversation.channel),
+      text: helpText(writeIn(message), sayTo(message), {
+        channel: message.conversation.channel,
+        isAnswered,
+      }),
     }),
     skills: async (message) => ({
       text: skillsText(await usable(message), writeIn(message), sayTo(message)),

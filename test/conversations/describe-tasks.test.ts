@@ -18,8 +18,11 @@ test('A11 the list of tasks names no skill of another person’s run that its re
 });
 
 test('H9 help in a terminal speaks of no direct messages or groups', () => {
-  const help = (channel: string) => helpText((name) => `/${name}`, sayIn(undefined), channel);
+  const help = (channel: string) =>
+    helpText((name) => `/${name}`, sayIn(undefined), { channel, isAnswered: (name) => name !== 'memory' });
   assert.match(help('slack'), /direct message, or mention me/);
   assert.doesNotMatch(help('terminal'), /direct message|mention|group/);
   assert.match(help('terminal'), /^- \/skills lists/);
+  assert.doesNotMatch(help('slack'), /memory/, 'nothing answers it');
+  assert.match(help('slack'), /routines/);
 });
