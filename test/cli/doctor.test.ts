@@ -233,7 +233,7 @@ test('L2 Q9 Q10 a store that is in use, newer, older, damaged; none of them is c
     using db = new DatabaseSync(file);
     db.exec(sql);
   };
-  change('PRAGMA user_version = 2');
+  change('PRAGMA user_version = 0');
   assert.equal((await examine(home, toml)).of('STORE_OLDER').level, 'note');
   change('PRAGMA user_version = 999');
   assert.match((await examine(home, toml)).of('STORE_UNUSABLE').what, /written by a newer Skillet/);
