@@ -1,3 +1,4 @@
+import { copyPatched } from '../support/rolling/copy-version.ts';
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -45,10 +46,18 @@ async function examine(
     args = [],
     env = {},
     sandbox = sandboxHere,
-  }: Readonly<{ args?: readonly string[]; env?: Readonly<Record<string, string>>; sandbox?: string }> = {},
+    cli,
+  }: Readonly<{
+    args?: readonly string[];
+    env?: Readonly<Record<string, string>>;
+    sandbox?: string;
+    /** Another version of the program. */
+    cli?: string;
+  }> = {},
 ): Promise<Report & Readonly<{ found: readonly Finding[]; of(id: string): Finding }>> {
   if (toml !== undefined) await home.write('config.toml', `${toml}${sandbox}`);
-  const ran = await home.run(['doctor', '--json', ...args], { env });
+  const words = ['doctor', '--json', ...args];
+  const ran = await (cli === undefined ? home.run(words, { env }) : home.runAlone(words, { env, cli }));
   assert.equal(ran.stderr, '');
   const report = JSON.parse(ran.stdout) as Report;
   const found = report.checks.flatMap(({ findings }) => findings);
@@ -233,8 +242,13 @@ test('L2 Q9 Q10 a store that is in use, newer, older, damaged; none of them is c
     using db = new DatabaseSync(file);
     db.exec(sql);
   };
-  change('PRAGMA user_version = 0');
-  assert.equal((await examine(home, toml)).of('STORE_OLDER').level, 'note');
+  const next = {
+    file: 'src/store/sqlite/schema.ts',
+    find: '\n];\n',
+    put: '\n  `CREATE TABLE more (x)`,\n];\n',
+  };
+  const cli = copyPatched(t, [next]);
+  assert.equal((await examine(home, toml, { cli })).of('STORE_OLDER').level, 'note');
   change('PRAGMA user_version = 999');
   assert.match((await examine(home, toml)).of('STORE_UNUSABLE').what, /written by a newer Skillet/);
   change('PRAGMA user_version = 1; VACUUM');

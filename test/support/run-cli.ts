@@ -14,8 +14,8 @@ export type CliHome = Readonly<{
   folder: string;
   /** Runs `skillet ARGS` to its end, with `input` on standard input. One after another, in a process that has the program loaded. */
   run(args: readonly string[], options?: CliOptions): Promise<CliRun>;
-  /** The same in a process of its own: for how one begins and ends, signals and crashes. */
-  runAlone(args: readonly string[], options?: CliOptions): Promise<CliRun>;
+  /** The same in a process of its own: for how one begins and ends, signals and crashes; `cli` is another version of the program. */
+  runAlone(args: readonly string[], options?: CliOptions & Readonly<{ cli?: string }>): Promise<CliRun>;
   write(name: string, content: string): Promise<string>;
 }>;
 
@@ -34,7 +34,7 @@ export async function openCliHome(t: TestContext): Promise<CliHome> {
   return {
     folder,
     run: (args, options) => hosted(lineOf(args, options)),
-    runAlone: (args, options) => alone(lineOf(args, options)),
+    runAlone: (args, options) => alone(lineOf(args, options), options?.cli),
     async write(name, content) {
       const file = path.join(folder, name);
       await writeFile(file, content, { mode: 0o600 });
@@ -43,8 +43,8 @@ export async function openCliHome(t: TestContext): Promise<CliHome> {
   };
 }
 
-async function alone({ args, cwd, env, input }: CommandLine): Promise<CliRun> {
-  const child = spawn(process.execPath, [cliPath, ...args], { cwd, env });
+async function alone({ args, cwd, env, input }: CommandLine, cli: string = cliPath): Promise<CliRun> {
+  const child = spawn(process.execPath, [cli, ...args], { cwd, env });
   child.stdin.end(input);
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
