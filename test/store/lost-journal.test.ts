@@ -106,7 +106,8 @@ test(
       truncateSync(`${cut}-wal`, 32 + frame * frameSize);
       const { lost, messages } = await opened(cut);
       assert.match(lost ?? '', says(frame));
-      assert.ok(messages <= whole.messages);
+      // Of each two messages one is answered, so one more may wait in what is older.
+      assert.ok(messages <= whole.messages + 1);
     }
   },
 );
