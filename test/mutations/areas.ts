@@ -40,7 +40,11 @@ export const areas: readonly Area[] = [
       'features/approvals/answer-by-text.ts',
       'conversations/parts-of-features.ts',
     ],
-    tests: ['conversations/parts-of-features.test.ts', 'features/approvals/answer-by-text.test.ts'],
+    tests: [
+      'conversations/parts-of-features.test.ts',
+      'core/plain-words.test.ts',
+      'features/approvals/answer-by-text.test.ts',
+    ],
   },
   {
     name: 'tools',

@@ -225,3 +225,70 @@ test('T8 H10 without a mention only a code that waits for this person is heard, 
     assert.equal(await sayUnaddressed(text), false, text);
   assert.deepEqual(answers, []);
 });
+
+test('T8 an answer that does not count is told, an unknown code is an ordinary message, and who says it is passed on', async () => {
+  const { store, show } = await setUp({});
+  await show();
+  const told: string[] = [];
+  const given: unknown[] = [];
+  const answer = (kind: 'taken' | 'late' | 'not_yours' | 'unknown') =>
+    answerByText(makeMessage({ text: 'yes ABCDEFG0' }), true, {
+      approvals: {
+        answer: async (...asked) => (given.push(asked), kind === 'unknown' ? { kind } : { kind, text: kind }),
+        awaits: async () => true,
+      },
+      store,
+      replies: { answer: async (_: Message, text: string) => void told.push(text) } as App['replies'],
+    });
+  assert.deepEqual(
+    [await answer('taken'), await answer('late'), await answer('not_yours'), await answer('unknown')],
+    [true, true, true, false],
+  );
+  assert.deepEqual(told, ['late', 'not_yours']);
+  const { sender, conversation } = makeMessage();
+  const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
+  assert.deepEqual(given[0], ['ABCDEFG0', from, 'approve']);
+});
+
+const bob = { id: 'telegram:7', name: 'Bob', kind: 'person' } as const;
+const later = askedAt + 1;
+
+test('H11 T8 what others wrote, what a task brings, and the yes itself do not come between', async () => {
+  const waits: Readonly<Record<string, Partial<Message>>> = {
+    'of somebody else': { id: 'telegram:42:2', sender: bob },
+    'of a task': {
+      id: 'telegram:42:2',
+      task: { kind: 'hook', id: 'h', name: 'alarm', prompt: 'look' },
+    },
+    itself: { id: 'telegram:42:3' },
+  };
+  for (const [row, more] of Object.entries(waits)) {
+    const { say, show, store, answers } = await setUp({});
+    await show();
+    await store.inbox.accept(makeMessage({ text: 'also book it', ...more }), { now: later });
+    assert.ok(await say('yes', { id: 'telegram:42:3' }), row);
+    assert.deepEqual(answers, ['ABCDEFG0 approve'], row);
+  }
+});
+
+test('H11 T8 only later words of the person come between a question and a plain yes', async () => {
+  const user = { kind: 'user', sender: 'telegram:42', content: 'also book it?' } as const;
+  for (const [row, entry, counts] of [
+    ['before the question', { ...user, at: askedAt - 1 }, true],
+    ['at the question', { ...user, at: askedAt }, true],
+    ['after it', { ...user, at: later }, false],
+    ['of somebody else', { ...user, sender: bob.id, at: later }, true],
+    ['of the host', { kind: 'notice', text: 'a notice', at: later }, true],
+  ] as const) {
+    const { say, show, store } = await setUp({});
+    await show();
+    await store.commit({ entries: [{ transcript: 'telegram:42', entry }] });
+    assert.equal(await say('yes'), counts, row);
+  }
+});
+
+test('H11 a question whose message is not known is answered by its code alone', async () => {
+  const { say } = await setUp({ payload: { message: 42 } });
+  assert.equal(await say('yes'), false);
+  assert.equal(await say('yes ABCDEFG0'), true);
+});
