@@ -57,14 +57,17 @@ export function createBot(parts: BotParts): Bot {
       await app.patient(chatSettings.load, { repeatable: true });
       for (const feature of all) await feature.start?.();
       app.stopping.throwIfAborted();
+      // A channel may wait for its platform for long, and this work does not need it.
+      chores = all.flatMap((feature) => feature.attend?.() ?? []);
       worker.start();
       delivery.start();
       await Promise.all(
         [...channels.values()].map((channel) => channel.start(whenKnown(app, channel, onEvent))),
       );
       app.stopping.throwIfAborted();
+      for (const feature of all) feature.ready?.();
       library.watch(menus.changed);
-      chores = [...all.flatMap((feature) => feature.attend?.() ?? []), ...startChores(ground)];
+      chores = [...chores, ...startChores(ground)];
       await menus.show();
     },
     async stop() {

@@ -195,8 +195,10 @@ export type Feature = AtRest &
     follow?(): Promise<void> | void;
     /** Called before anything is said or heard. */
     start?(): Promise<void> | void;
-    /** Called once channels run. Does its own work until the bot stops. */
+    /** Does its own work until the bot stops. Channels may still wait for their platforms. */
     attend?(): Promise<void>;
+    /** Called once all channels run. */
+    ready?(): void;
     /** Resolves once nothing of the feature is due at the moment. */
     idle?(): Promise<void>;
     /** Begins no more work. Resolves once what it began is stored. */

@@ -16,7 +16,7 @@ function createHooksFeature(app: App): Feature {
   return {
     name: 'hooks',
     receiveHook: received.receive,
-    attend: async () => received.start(),
+    ready: received.start,
     stop: received.stop,
   };
 }
