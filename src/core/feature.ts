@@ -197,7 +197,7 @@ export type Feature = AtRest &
     start?(): Promise<void> | void;
     /** Does its own work until the bot stops. Channels may still wait for their platforms. */
     attend?(): Promise<void>;
-    /** Called once all channels run. */
+    /** Called once all channels run, so that messages can be sent and chats looked up. */
     ready?(): void;
     /** Resolves once nothing of the feature is due at the moment. */
     idle?(): Promise<void>;

@@ -189,6 +189,6 @@ test('Q11 a damaged question is left out and reported by its id, can still be en
   assert.equal(await store.pendingRequests.answer('c', answer), 'answered');
   assert.deepEqual(await store.pendingRequests.expire(10), ['b']);
   assert.deepEqual((await store.stop({ items: [], pendingRequests: [{ conversation }] })).cancelled, ['a']);
-  assert.deepEqual([...new Set(log.lines.map(({ fields }) => fields['ask']))], ['a', 'b']);
+  assert.deepEqual([...new Set(log.lines.map(({ fields }) => fields['request']))], ['a', 'b']);
   assert.doesNotMatch(JSON.stringify(log.lines), /SECRET/);
 });
