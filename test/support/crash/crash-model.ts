@@ -87,7 +87,7 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
       }
       if (steps === 0 && verb === 'list')
         return use(token, ['skills_list', {}], ['skills_search', { query: 'ledger' }]);
-      if (steps === 0 && verb === 'taint')
+      if (steps === 0 && verb === 'mark')
         return use(token, ['use_skill', { skill: 'ledger', message: `mark ${token}` }]);
       if (verb === 'slow') return answer(`answer ${open}`, { ...wire, hold: released.promise });
       return answer(`answer ${open}`);
