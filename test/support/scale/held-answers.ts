@@ -10,16 +10,16 @@ export async function heldBy({ server, url, fleet }: Ground, name?: string): Pro
   const rows = await server.run(
     url,
     `WITH held AS (
-       SELECT queue, queue FROM skillet.processes JOIN skillet.running USING (id),
-         jsonb_to_recordset(held) AS held (queue text, queue text)
+       SELECT "jobQueue", queue FROM skillet.processes JOIN skillet.running USING (id),
+         jsonb_to_recordset(held) AS held ("jobQueue" text, queue text)
        WHERE pid = coalesce($1, pid))
      SELECT queue, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
        WHERE inbox.queue = held.queue AND status = 'waiting' AND taken_at IS NOT NULL ORDER BY seq LIMIT 1) AS text
-     FROM held WHERE queue LIKE 'inbox/%'
+     FROM held WHERE "jobQueue" LIKE 'inbox/%'
      UNION
      SELECT queue, (SELECT coalesce(part::json -> 'file' ->> 'name', part::json ->> 'markdown') FROM skillet.outbox
        WHERE outbox.queue = held.queue AND finished_at IS NULL ORDER BY seq LIMIT 1)
-     FROM held WHERE queue LIKE 'outbox/%'`,
+     FROM held WHERE "jobQueue" LIKE 'outbox/%'`,
     [pid],
   );
   return rows
