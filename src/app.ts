@@ -41,7 +41,7 @@ export type App = Readonly<{
   log: Log;
   /** Environment variables; git needs some of them (D6). */
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborts when the bot stops. */
+  /** Aborts when the bot stops, so that nothing waits any longer. */
   stopping: AbortSignal;
   /** Does a step, and waits while the store is away. `repeatable`: the step may be repeated if its end is unknown (Q11). */
   patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;

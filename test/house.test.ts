@@ -12,10 +12,12 @@ import {
   roomOf,
   wordsOfComments,
 } from '../bench/house/source.ts';
+import { longFunctions } from '../bench/house/long-functions.ts';
 import { shortDocs } from '../bench/house/short-docs.ts';
 
 /** Rooms whose exported docs are all sentences. */
 const roomsWithSentences = [
+  'app.ts',
   'access',
   'agent',
   'audit',
@@ -112,3 +114,35 @@ for (const room of roomsWithSentences) {
     assert.deepEqual(files.flatMap(shortDocs), []);
   });
 }
+
+test('house: the five hearts of the spine have at most 60 lines, and no feature is among them', () => {
+  const source = readSources(path.join(import.meta.dirname, '..'), ['src'], /\.ts$/);
+  for (const [file, heart] of [
+    ['src/conversations/intake/receive-event.ts', 'receiveEvent'],
+    ['src/conversations/intake/admit.ts', 'admit'],
+    ['src/conversations/handle-item.ts', 'handleItem'],
+    ['src/conversations/turn.ts', 'takeTurn'],
+    ['src/replies/deliver.ts', 'createDelivery'],
+  ]) {
+    const one = source.find(({ path: place }) => place === file);
+    assert.ok(one !== undefined && one.text.includes(`function ${heart}(`), `${file} has no ${heart}`);
+    const long = longFunctions(one).map(({ name }) => name);
+    assert.ok(!long.includes(heart ?? ''), `${heart} is too long`);
+    assert.doesNotMatch(one.text, /features\/[a-z]/, file);
+  }
+});
+
+test('house: a long function is found whatever its form, by the lines that it has', () => {
+  const body = '  a();\n'.repeat(3);
+  const text = `function one() {\n${body}}\nconst two = () => {\n${body}};\nclass A {\n  three() {\n${body}  }\n}\n`;
+  const found = longFunctions({ path: 'src/a.ts', text }, 4);
+  assert.deepEqual(
+    found.map(({ lines, name }) => [lines, name]),
+    [
+      [5, 'one'],
+      [5, ''],
+      [5, 'three'],
+    ],
+  );
+  assert.deepEqual(longFunctions({ path: 'src/a.ts', text }, 5), []);
+});

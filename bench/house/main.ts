@@ -1,13 +1,14 @@
 /**
  * The size and shape of the code: `npm run house`. With `--write` the table goes into docs/architecture.md, with
- * `--edges` each import between rooms is printed, too, with `--options` each options type above the goal of 8 members,
- * with `--docs` each short doc.
+ * `--edges` each import between rooms is printed, too, with `--functions` each long function, with `--docs` each short
+ * doc.
  * Figures are printed, never judged.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { doubleExports } from './double-exports.ts';
 import { executedFiles } from './executed-files.ts';
+import { longFunctions } from './long-functions.ts';
 import {
   bothWays,
   conditionalSpreads,
@@ -22,7 +23,6 @@ import {
   type SourceFile,
 } from './source.ts';
 import { shortDocs } from './short-docs.ts';
-import { widestOptions } from './widest-options.ts';
 
 type Row = readonly [what: string, figure: string];
 
@@ -32,19 +32,15 @@ const [start, end] = ['<!-- house -->', '<!-- /house -->'];
 
 const source = readSources(root, ['src'], /\.(?:ts|js)$/);
 const edges = edgesBetween(source, roomOf);
-const options = widestOptions(
-  root,
-  source.map(({ path: file }) => file).filter((file) => file.endsWith('.ts')),
-);
 const executed = await executedFiles(root);
 const table = toTable([...roomRows(), ...shapeRows(), ...proseRows(), ...executedRows()]);
 process.stdout.write(`${table}\n`);
 if (process.argv.includes('--edges')) {
   for (const { from, to, count } of edges) process.stdout.write(`${from} → ${to}: ${count}\n`);
 }
-if (process.argv.includes('--options')) {
-  const wide = options.filter(({ members }) => members > 8);
-  for (const { members, where } of wide) process.stdout.write(`${members}: ${where}\n`);
+if (process.argv.includes('--functions')) {
+  const long = source.flatMap((file) => longFunctions(file)).sort((one, two) => two.lines - one.lines);
+  for (const { lines, name, where } of long) process.stdout.write(`${lines}: ${name} (${where})\n`);
 }
 if (process.argv.includes('--docs')) {
   for (const { where, words } of source.flatMap(shortDocs)) process.stdout.write(`${where}: ${words}\n`);
@@ -77,7 +73,8 @@ function shapeRows(): Row[] {
     ['edges between rooms', figure(edges.length)],
     ['rooms that import each other', bothWays(edges).join(', ') || 'none'],
     ['folders that import each other', bothWays(folders).join(', ') || 'none'],
-    ['widest options type', `${options[0]?.members} members (${options[0]?.where})`],
+    ['functions of more than 60 lines', figure(source.flatMap((file) => longFunctions(file)).length)],
+    ['`Pick<` in src', figure(total(source, (text) => text.split('Pick<').length - 1))],
     ['export names in two or more files', figure(doubleExports(source).length)],
     ['conditional spreads in src', figure(total(source, conditionalSpreads))],
     ['`{} as` and `as never` in tests', figure(total(tests, emptyCasts))],
