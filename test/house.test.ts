@@ -17,7 +17,6 @@ import { shortDocs } from '../bench/house/short-docs.ts';
 
 /** Rooms whose exported docs are all sentences. */
 const roomsWithSentences = [
-  'app.ts',
   'access',
   'agent',
   'audit',
