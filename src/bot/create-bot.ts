@@ -82,7 +82,7 @@ export function createBot(parts: BotParts): Bot {
       ]);
       parts.host.health.stop();
       await ended;
-      await Promise.all([...chores, delivery.stop(deliveryGraceMs), each((feature) => feature.stop?.())]);
+      await Promise.all([...chores, delivery.stop(deliveryGraceMs), each((feature) => feature.close?.())]);
       await app.audit.settled();
     },
     async cancel(queue) {
@@ -109,7 +109,9 @@ export function createBot(parts: BotParts): Bot {
       config: ground.written,
       apply(config) {
         ground.apply(config);
-        void each((feature) => feature.follow?.());
+        each((feature) => feature.follow?.()).catch((error: unknown) =>
+          app.log.error({ err: error }, 'a feature could not follow the changed config'),
+        );
         menus.changed(library.current());
       },
     }),

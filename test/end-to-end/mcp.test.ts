@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -182,3 +183,27 @@ test('M13 X7 a server that changes its tools in the middle of a conversation tak
     [1, 1, 2, 2],
   );
 });
+
+test(
+  'Q7 X7 a server ends with the bot, after the work of the bot has ended',
+  { skip: !existsSync('/proc') },
+  async (t) => {
+    const script = await makeToolFile(t, { tools: [listedTool('echo')] });
+    const bot = await startWholeBot(t, { toml: `${open}[mcp.files]\n${script.toml}` });
+    await connected(bot, 'files');
+    const running = (): boolean =>
+      readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .some((pid) => {
+          try {
+            return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(script.file);
+          } catch {
+            // It ended meanwhile.
+            return false;
+          }
+        });
+    assert.ok(running());
+    await bot.bot.close();
+    assert.ok(!running());
+  },
+);
