@@ -155,6 +155,8 @@ async function serve(listener: (note: (url: URL) => void) => RequestListener): P
       asked.push(others);
     }),
   );
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

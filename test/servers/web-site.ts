@@ -24,6 +24,8 @@ export async function startWebSite(listener: RequestListener): Promise<WebSite> 
   let connections = 0;
   const server = createServer(listener);
   server.on('connection', () => (connections += 1));
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {

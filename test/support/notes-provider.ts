@@ -117,6 +117,8 @@ export async function openNotesProvider(t: TestContext, at: { now: number } = { 
 export type Data = Readonly<Record<string, unknown>>;
 
 async function listen(server: Server): Promise<string> {
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -82,6 +82,8 @@ export async function startTraceCollector(t: Pick<TestContext, 'after'>): Promis
       return response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => void server.close());

@@ -44,6 +44,8 @@ export async function startToolHttpServer(file: string): Promise<ToolHttpServer>
       .connect(transport as Transport)
       .then(() => transport.handleRequest(request, response));
   });
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  http.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const forget = async (): Promise<void> => {
     const open = [...sessions.values()];

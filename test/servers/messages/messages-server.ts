@@ -162,6 +162,8 @@ export async function startMessagesServer(options: {
     await sendStream(response, streamEvents(full), wire);
   }
 
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

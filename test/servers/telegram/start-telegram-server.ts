@@ -218,6 +218,8 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       reply(response, 500, { ok: false, error_code: 500, description: 'Internal Server Error' });
     });
   });
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
 

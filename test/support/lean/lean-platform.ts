@@ -200,6 +200,8 @@ export async function startLeanPlatform({ modelMs = 0, host = '127.0.0.1' } = {}
   }
 
   const server = createServer((request, response) => void answer(request, response));
+  // An idle connection that the server ends just as a request is sent would fail that request.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
