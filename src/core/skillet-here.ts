@@ -1,16 +1,20 @@
 import path from 'node:path';
 
-type Start = Readonly<{ argv: readonly string[]; env: Readonly<Record<string, string | undefined>> }>;
+type Start = Readonly<{
+  argv: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  cwd(): string;
+}>;
 
 /**
- * How people type the command line where this process was started: `skillet`, `npx skillet` or, by the scripts of a
- * clone, `npm run -s skillet --`. Every command that is shown to somebody begins with it.
+ * How people type the command line where this process was started: `skillet`, or `npx skillet` if npm started it or it
+ * runs in the folder of a clone. Every command that is shown to somebody begins with it.
  */
-export function skilletHere({ argv, env }: Start = process): string {
-  const event = env['npm_lifecycle_event'];
-  const isProgram = ['skillet', 'skillet.js'].includes(path.basename(argv[1] ?? ''));
-  if (!isProgram || event === undefined) return 'skillet';
-  return event !== 'npx' && env['npm_package_name'] === 'skillet' ? 'npm run -s skillet --' : 'npx skillet';
+export function skilletHere({ argv, env, cwd }: Start = process): string {
+  const program = argv[1] ?? '';
+  if (!['skillet', 'skillet.js'].includes(path.basename(program))) return 'skillet';
+  const isInClone = path.resolve(program) === path.join(cwd(), 'bin/skillet.js');
+  return isInClone || env['npm_lifecycle_event'] !== undefined ? 'npx skillet' : 'skillet';
 }
 
 /**

@@ -25,7 +25,7 @@ export async function openSandbox(options: {
   const made = { limits, hidden, wayOut: { ...reach, log }, rootfs };
   switch (mode) {
     case 'virtual':
-      log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');
+      log.info({ sandbox: mode }, `scripts run in memory, without programs or network: ${page}`);
       return (await import('./virtual/virtual.ts')).createVirtualSandbox({
         ...limits,
         better: '[sandbox] mode is "virtual"',
@@ -55,19 +55,23 @@ export async function openSandbox(options: {
       const probe = await probeBubblewrap(made);
       if (probe.ok) {
         const sandbox = createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
-        log.info({ sandbox: 'bubblewrap', limits: sandbox.limits }, 'scripts run in bubblewrap');
+        log.info({ sandbox: 'bubblewrap' }, `scripts run in bubblewrap: ${page}`);
+        log.debug({ sandbox: 'bubblewrap', limits: sandbox.limits }, 'how the limits of commands are kept');
         return sandbox;
       }
       if (mode === 'bubblewrap')
         throw new OperatorError(`[sandbox] mode = "bubblewrap": ${probe.why}. Or write mode = "auto".`);
       log.info(
         { sandbox: 'virtual', better: probe.why },
-        `scripts run in a shell in memory, without programs of the system and without network; for those: ${probe.why}`,
+        `scripts run in memory, without programs or network: ${page}`,
       );
       return (await import('./virtual/virtual.ts')).createVirtualSandbox({ ...limits, better: probe.why });
     }
   }
 }
+
+/** Each start names the page instead of telling what stands there. */
+const page = 'see docs/how-to/sandbox.md';
 
 /** Throws OperatorError if limits can't be measured, because a command would then have none. */
 async function passMeasurable(mode: SandboxMode): Promise<void> {

@@ -120,20 +120,22 @@ for (const format of ['markdown', 'xml'] as const) {
 test('M1 offline, the first reply of a conversation says that no model is connected and how to connect one; later ones do not', async () => {
   const entries = [said('Hello there!')];
   const first = await converse(entries, prompt(markdown), [useSkill]);
-  assert.match(first.ended.text, /No language model is connected.*ANTHROPIC_API_KEY.*base_url/s);
+  assert.match(first.ended.text, /^No language model is connected, .* To connect one: `skillet init`\.\n/);
   entries.push(said('summarize this page'));
   const second = await converse(entries, prompt(markdown), [useSkill], ok('Short.'));
   assert.equal(second.ended.text, 'Short.');
 });
 
-test('M1 offline, what no skill fits is answered with what it is, the skills to try and how to connect a model', async () => {
-  const entries = [said('summarize this')];
-  await converse(entries, prompt(markdown), [useSkill], ok('Short.'));
-  for (const words of ['hello', 'what can you do?']) {
+test('M1 offline, what no skill fits is answered with the skills to try, and once with how to connect a model', async () => {
+  const entries: Parameters<typeof converse>[0] = [];
+  for (const [words, isFirst] of [
+    ['hello', true],
+    ['what can you do?', false],
+  ] as const) {
     entries.push(said(words));
     const { ended, calls } = await converse(entries, prompt(markdown), [useSkill]);
     assert.deepEqual(calls, []);
-    assert.match(ended.text, /No language model is connected.*ANTHROPIC_API_KEY/s);
+    assert.equal(ended.text.includes('No language model is connected'), isFirst);
     assert.match(ended.text, /^- `dice`: Rolls dice: 2d6, d20 and the like\.$/m);
   }
 });
@@ -168,7 +170,7 @@ test('M1 offline, a skill without scripts is answered from its reference files: 
   const dashboard = (await ask('is there a dashboard', onDisk)).ended.text;
   assert.match(dashboard, /^## In a terminal\n[^]*\|---\|---\|\n\| `skillet dashboard` \|/);
   assert.ok(!dashboard.includes('`skillet backup'), 'of a long table only the rows that fit');
-  assert.match((await ask('xylophone', onDisk)).ended.text, /no script.*none is connected/);
+  assert.match((await ask('xylophone', onDisk)).ended.text, /needs a language model.*none is connected/);
   const long = `# All\n\n## Words\n\n\`\`\`\n# no heading\n${'some words\n'.repeat(1_000)}\`\`\`\n`;
   const shown = await ask('words', () => long, ['references/a.md']);
   assert.ok(shown.ended.text.length < 1_600);
@@ -239,7 +241,7 @@ test('M1 offline, a run of a skill without scripts says what it lacks', async ()
     request: { message: 'A poem!', context: undefined, args: '' },
   });
   const { ended } = await converse([said(firstMessage)], system, [readFile]);
-  assert.match(ended.text, /no script.*none is connected/);
+  assert.match(ended.text, /needs a language model.*none is connected/);
 });
 
 test('M1 offline, a very long message starts its script once, and what that printed is the answer', async () => {

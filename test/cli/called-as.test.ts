@@ -42,10 +42,11 @@ async function ways(home: CliHome): Promise<readonly Way[]> {
   await symlink(cliPath, path.join(modules, 'skillet'));
   const npx = { says: 'npx skillet', command: 'npx', args: ['--offline', 'skillet'], cwd: home.folder };
   const script = {
-    ...{ says: 'npm run -s skillet --', command: 'npm', cwd: root },
+    ...{ says: 'npx skillet', command: 'npm', cwd: root },
     args: ['run', '-s', 'skillet', '--'],
   };
-  return [installed, npx, script];
+  const clone = { says: 'npx skillet', command: process.execPath, args: ['bin/skillet.js'], cwd: root };
+  return [installed, npx, script, clone];
 }
 
 /** What is printed and names a command: help, a finding, a wrong key, a refusal, a hint. */
@@ -88,13 +89,15 @@ test('L1 every command that is printed begins as the command line was called', {
 test('L1 a process that is not the command line, or was started otherwise, names it by its plain name', () => {
   const argv = ['node', '/srv/bin/skillet'];
   const npx = { npm_command: 'exec', npm_lifecycle_event: 'npx' };
-  assert.equal(skilletHere({ argv, env: {} }), 'skillet');
-  assert.equal(skilletHere({ argv: ['node', '/a/bin/skillet.js'], env: npx }), 'npx skillet');
-  assert.equal(skilletHere({ argv: ['node', '/a/other.test.ts'], env: npx }), 'skillet');
+  const cwd = (): string => '/srv';
+  assert.equal(skilletHere({ argv, env: {}, cwd }), 'skillet');
+  assert.equal(skilletHere({ argv: ['node', '/a/bin/skillet.js'], env: npx, cwd }), 'npx skillet');
+  assert.equal(skilletHere({ argv: ['node', '/a/other.test.ts'], env: npx, cwd }), 'skillet');
   const start = { npm_command: 'run', npm_lifecycle_event: 'start' };
-  const inClone = { ...start, npm_package_name: 'skillet' };
-  assert.equal(skilletHere({ argv, env: inClone }), 'npm run -s skillet --');
-  assert.equal(skilletHere({ argv, env: { ...start, npm_package_name: 'mine' } }), 'npx skillet');
+  assert.equal(skilletHere({ argv, env: start, cwd }), 'npx skillet');
+  const inClone = ['node', '/srv/bin/skillet.js'];
+  assert.equal(skilletHere({ argv: inClone, env: {}, cwd }), 'npx skillet');
+  assert.equal(skilletHere({ argv: inClone, env: {}, cwd: () => '/' }), 'skillet');
 });
 
 /** Where a plain `skillet` stays: examples and reasons, which are put as called when they are shown, and what is written into files. */

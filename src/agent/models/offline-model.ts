@@ -2,21 +2,16 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { isSummaryRequest } from '../plan-compaction.ts';
 import { searchSkills } from '../../core/search-skills.ts';
 import type { Label } from '../../lib/text/escape-labels.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
 import { withoutEnd } from '../../lib/text/text.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../../core/model.ts';
 
 /** How many characters fit on a screen. */
 const longest = 1_500;
 
-export const noModelNotice =
-  'No language model is connected, so all I can do is start a skill whose words match yours. ' +
-  'To connect one, set `ANTHROPIC_API_KEY`, or write `[models.default]` with `model` and `base_url` into the config for a local one, and start me again.';
+export const noModelNotice = `No language model is connected, so I can only run skills that match your words. To connect one: \`${skilletHere()} init\`.`;
 
-const needsModel =
-  'This skill has no script that could be run by itself: its instructions take a language model, and none is connected.';
-
-const needsReader =
-  'This skill gives instructions that a language model would follow here, and none is connected.';
+const needsModel = 'This skill needs a language model, and none is connected yet.';
 
 const mostNamed = 12;
 
@@ -49,7 +44,7 @@ function reply(request: ModelRequest): ModelAnswer {
   const last = request.messages.at(-1);
   const results = blocksOf(last).filter((block) => block.type === 'tool_result');
   if (last !== undefined && [textOf(last), ...results.map(resultText)].some(isToBeFollowed))
-    return say(request, needsReader);
+    return say(request, needsModel);
   if (isRun(request)) return results.length === 0 ? inRun(request) : afterRun(request, results);
   if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
   const words = ownWords(textOf(last));
@@ -58,7 +53,7 @@ function reply(request: ModelRequest): ModelAnswer {
   const skills = canUse.has('use_skill') ? skillsIn(request) : [];
   const skill = pickSkill(skills, words);
   if (skill !== undefined) return call(request, 'use_skill', { skill, message: words });
-  return answered('end_turn', textBlock(`${noModelNotice}\n\n${whatToTry(skills)}`));
+  return say(request, whatToTry(skills));
 }
 
 function whatToTry(skills: readonly SeenSkill[]): string {
