@@ -7,6 +7,7 @@ import type { Audit } from './audit/create-audit.ts';
 import type { Config } from './config/complete-config.ts';
 import type { RuntimeConfig } from './config/runtime-config.ts';
 import type { Channel, WriteCommand } from './core/channel.ts';
+import type { CommandTable } from './core/chat-commands.ts';
 import type { Conversation } from './core/conversation.ts';
 import type { Meter } from './core/meter.ts';
 import type { DeliverArtifacts, Tool } from './core/tool.ts';
@@ -57,6 +58,8 @@ export type App = Readonly<{
   accessOf: AccessContext;
 
   channels: ReadonlyMap<string, Channel>;
+  /** Commands of chats: the spine's own, and those of all features. */
+  chatCommands: CommandTable;
   /** Writes a command as people type it in this chat. */
   writeCommand: WriteCommand;
   replies: Replies;

@@ -3,7 +3,7 @@ import { configPage } from './config-page.ts';
 import { code, table } from './markdown.ts';
 import { commands, commandGroups } from '../../src/cli/commands.ts';
 import type { CliCommand, Parameter } from '../../src/cli/command.ts';
-import { builtInCommands } from '../../src/core/built-in-commands.ts';
+import { allCommands } from '../../src/features/list.ts';
 import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
 import { knownKeys, knownMetadata, type KnownKey } from '../../src/skills/parse/known-keys.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
@@ -98,7 +98,8 @@ function textOf({ about, choices, preset }: Parameter<unknown>): string {
 }
 
 function chatCommands(): string {
-  const rows = builtInCommands.map((row) => [code(`/${row.name}`), 'menu' in row ? row.menu : row.about]);
+  const { names, row } = allCommands();
+  const rows = names.map((name) => [code(`/${name}`), row(name)?.menu ?? row(name)?.about ?? '']);
   return table(['command', 'what it does'], rows);
 }
 

@@ -4,6 +4,7 @@ import { createUserGroups, type UserGroups } from '../access/user-groups.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
 import { allHashes, type Feature } from '../core/feature.ts';
+import { allCommands } from '../features/list.ts';
 import { createBudgets } from '../limits/budgets.ts';
 import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import { createSendLargeTables } from '../replies/large-tables.ts';
@@ -86,6 +87,7 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
     ...people,
     membersKnown,
     channels,
+    chatCommands: allCommands(),
     writeCommand: (conversation, name, args) =>
       channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`,
     replies,

@@ -35,13 +35,13 @@ export function createBot(parts: BotParts): Bot {
   const explain: ExplainAccess = (of, say) => accessDecisions(toWriter(of), { ...app, inForce }, say);
   const opened = { plugins: parts.plugins, explain, features: () => all };
   const all: readonly Feature[] = featureList.map(({ create }) => create(app, opened));
-  const { onEvent, worker, isAnswered } = createConversations(app, all, {
+  const { onEvent, worker } = createConversations(app, all, {
     parts,
     files: ground.files,
     explain,
   });
   const delivery = deliveryOf(ground, parts);
-  const menus = createRefreshMenus({ ...app, signals: store.signals, isAnswered });
+  const menus = createRefreshMenus({ ...app, signals: store.signals });
   const each = (step: (feature: Feature) => Promise<void> | void) =>
     Promise.all(all.map(async (feature) => step(feature)));
   let chores: readonly Promise<void>[] = [];

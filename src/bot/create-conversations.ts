@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { ExplainAccess } from '../access/explained.ts';
-import { createCommands, type Commands } from '../conversations/commands.ts';
+import { createCommands } from '../conversations/commands.ts';
 import { giveUp, handleItem, type ItemDeps } from '../conversations/handle-item.ts';
 import { createInboxWorker, hasProgressed, type InboxWorker } from '../conversations/inbox-worker.ts';
 import { createReceiveEvent } from '../conversations/intake/receive-event.ts';
@@ -24,7 +24,6 @@ import { createAgent } from './create-agent.ts';
 type Conversations = Readonly<{
   onEvent: OnEvent;
   worker: InboxWorker;
-  isAnswered: Commands['isAnswered'];
 }>;
 
 export function createConversations(
@@ -66,7 +65,7 @@ export function createConversations(
     { ...app, store: { ...app.store, keyed: patientKeyed(app.store.keyed, health) } },
   );
   const onEvent = createReceiveEvent(app, byFeature, { commands, judge, overview });
-  return { onEvent, worker, isAnswered: commands.isAnswered };
+  return { onEvent, worker };
 }
 
 function tellOfDeath({ key, message }: InboxItem, { replies }: App): Promise<void> {

@@ -32,7 +32,7 @@ import { openLibrary, openSkillSandbox } from '../skills/open-library.ts';
 import { ownDataDir } from '../operator/own-data-dir.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { openPlugins } from '../features/plugins/plugins.ts';
-import { builtInCommands } from '../core/built-in-commands.ts';
+import { allCommands } from '../features/list.ts';
 import { chatFolder, nameOfChat } from '../tools/built-in/run-folders.ts';
 import { saveForTerminal } from '../channels/terminal/peer.ts';
 import { createTakeTerminal, terminalAccess, type SpentBy } from '../operator/terminals/take-terminal.ts';
@@ -171,10 +171,8 @@ export async function openBot(options: {
     },
   });
   built.bot = bot;
-  const names = (): readonly string[] => [
-    ...builtInCommands.map(({ name }) => name),
-    ...library.current().names,
-  ];
+  const commands = allCommands().names;
+  const names = (): readonly string[] => [...commands, ...library.current().names];
   const spentBy: SpentBy = ({ user, as }) =>
     bot.spent(`terminal:${user}`, { channel: terminals.channel.name, chat: as === 'private' ? user : as });
   const takeTerminal = createTakeTerminal({

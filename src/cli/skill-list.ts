@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { createModels } from '../agent/models/create-models.ts';
 import { hostDiagnostics } from '../conversations/host-diagnostics.ts';
+import { allCommands } from '../features/list.ts';
 import { listedToolDiagnostics } from '../tools/list-tools.ts';
 import { skillNeeds, type SkillNeed } from '../runs/requirements.ts';
 import { skillRules } from '../config/runtime-config.ts';
@@ -28,7 +29,7 @@ export async function listSkills({ config: flag, json }: SharedOptions): Promise
   const { needs } = await skillNeeds(config, registry.skills);
   const ofHost = [
     ...sourceDiagnostics(config),
-    ...hostDiagnostics(registry.skills, config, models),
+    ...hostDiagnostics(registry.skills, config, { models, commands: allCommands() }),
     ...listedTools(registry.skills, registry, config),
   ];
   const diagnostics = [...registry.diagnostics, ...ofHost];
@@ -82,7 +83,9 @@ export async function showSkill({
   if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
-  const ofHost = hostDiagnostics([skill], config, models).filter(({ path: file }) => file === skill.path);
+  const ofHost = hostDiagnostics([skill], config, { models, commands: allCommands() }).filter(
+    ({ path: file }) => file === skill.path,
+  );
   printDiagnostics([...skill.diagnostics, ...ofHost, ...listedTools([skill], registry, config)]);
 }
 

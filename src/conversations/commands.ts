@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import type { OpenForm } from '../core/channel.ts';
-import { builtInCommand, builtInCommands } from '../core/built-in-commands.ts';
 import type { AnswerCommand } from '../core/feature.ts';
 import type { Message } from '../core/message.ts';
 import { plainWord } from '../core/plain-words.ts';
@@ -14,8 +13,6 @@ import { isReadByOwnerAlone } from './refuse-skill.ts';
 import { workHere } from './stop-work.ts';
 
 export type Commands = Readonly<{
-  /** Whether anything answers this command: a feature may have been taken away. */
-  isAnswered(name: string): boolean;
   /** Answers a built-in command without waiting for the queue (Q4). Returns false if the message is no such command. */
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   resolve(message: Message): Promise<Resolved | undefined>;
@@ -25,11 +22,15 @@ export type Commands = Readonly<{
   unknown(message: Message): Promise<string | undefined>;
 }>;
 
+/** Throws if a row of a command has no answer, or an answer no row. */
 export function createCommands(app: App, overview: Overview, features: FeatureParts): Commands {
   const { runtime, store, users, accessOf, channels, library, replies } = app;
   const { usable } = overview;
   const seen = store.keyed('commands');
-  const own: Partial<Record<string, AnswerCommand>> = ownCommands(app, overview, features, isAnswered);
+  const own: Partial<Record<string, AnswerCommand>> = ownCommands(app, overview, features);
+  const answered = new Set([...inQueue, ...Object.keys(own), ...features.commands]);
+  const odd = [...answered.symmetricDifference(new Set(app.chatCommands.names))];
+  if (odd.length > 0) throw new Error(`a row or an answer is missing: ${odd.join(', ')}`);
 
   function answerOf(asked: Resolved | undefined): AnswerCommand | undefined {
     if (asked?.kind !== 'built-in') return undefined;
@@ -55,26 +56,20 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
     // A bare "settings key value" must not reach the model: the value may be a secret.
-    const row = command?.bare === true ? builtInCommand(command.name) : undefined;
-    if (command !== undefined && row !== undefined && features.isMeant(row.name, command.args))
-      return { kind: 'built-in', name: row.name, args: command.args };
+    const isBare = command?.bare === true && app.chatCommands.row(command.name) !== undefined;
+    if (isBare && features.isMeant(command.name, command.args))
+      return { kind: 'built-in', name: command.name, args: command.args };
     const use = await accessOf(message);
     const reader = { toOwner: command !== undefined && (await isReadByOwnerAlone(message, users)) };
-    const asked = resolveCommand(message, library.current(), runtime().rules, use, reader);
-    if (!namesNothing(message, asked)) return ifAnswered(asked);
-    return ifAnswered(resolveCommand(message, await library.rescan(), runtime().rules, use, reader));
-  }
-
-  function isAnswered(name: string): boolean {
-    return inQueue.has(name) || own[name] !== undefined || features.command(name, '') !== undefined;
-  }
-
-  function ifAnswered(asked: Resolved | undefined): Resolved | undefined {
-    return asked?.kind === 'built-in' && !isAnswered(asked.name) ? undefined : asked;
+    const { chatCommands: commands } = app;
+    const known = { commands, registry: library.current() };
+    const asked = resolveCommand(message, known, runtime().rules, use, reader);
+    if (!namesNothing(message, asked)) return asked;
+    const registry = await library.rescan();
+    return resolveCommand(message, { commands, registry }, runtime().rules, use, reader);
   }
 
   return {
-    isAnswered,
     resolve,
     async atOnce(written, openForm) {
       const event = await withPlainStop(written);
@@ -103,10 +98,7 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
       const skills = (await usable(message)).map((skill) => skill.name);
       const isAlone = message.command.args === '';
       // "/tmp is full" is no command, nor is any other word that is not clearly mistyped (I3).
-      const guess = typoOf(
-        message.command.name,
-        isAlone ? [...builtInCommands.map((row) => row.name).filter(isAnswered), ...skills] : skills,
-      );
+      const guess = typoOf(message.command.name, isAlone ? [...app.chatCommands.names, ...skills] : skills);
       if (guess === undefined) return undefined;
       const say = sayIn(message.sender.language);
       return [

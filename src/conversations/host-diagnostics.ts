@@ -8,13 +8,13 @@ import { nearest } from '../lib/text/text.ts';
 import type { Skill } from '../core/skill.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/allowed-tools.ts';
-import { builtInCommand } from '../core/built-in-commands.ts';
+import type { CommandTable } from '../core/chat-commands.ts';
 
 /** Warnings about skills that depend on the whole config, such as missing tools or time limits that are cut. */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
-  models: Pick<Models, 'check'>,
+  { models, commands }: Readonly<{ models: Pick<Models, 'check'>; commands: CommandTable }>,
 ): readonly Diagnostic[] {
   const ofSkills = skills.flatMap((skill) => {
     const at = { level: 'warning', path: skill.path } as const;
@@ -25,7 +25,7 @@ export function hostDiagnostics(
       skill.context === 'inline'
         ? whyForked(skill, [...config.agent.tools, ...lentBy(skill)], given)
         : undefined;
-    const command = builtInCommand(skill.name) !== undefined;
+    const command = commands.row(skill.name) !== undefined;
     const searches =
       skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;
     const allowed = skill.allowedTools?.length ? skill.allowedTools : config.agents[skill.agent]?.tools;

@@ -7,7 +7,7 @@ import type { Commands } from './commands.ts';
 import { refuseSkill } from './refuse-skill.ts';
 import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
-import { builtInCommand, type BuiltIn } from '../core/built-in-commands.ts';
+import type { CommandTable } from '../core/chat-commands.ts';
 import type { Channel, ShownCall } from '../core/channel.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -27,7 +27,7 @@ export async function completeChat(
 }
 
 export type Judged = Readonly<
-  | { kind: 'command'; name: BuiltIn }
+  | { kind: 'command'; name: string }
   | {
       kind: 'answer';
       text: string;
@@ -103,25 +103,28 @@ function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attach
 }
 
 export type Resolved =
-  | Readonly<{ kind: 'built-in'; name: BuiltIn; args: string }>
+  | Readonly<{ kind: 'built-in'; name: string; args: string }>
   | Readonly<{ kind: 'skill'; skill: Skill; args: string }>
   /** The skill is denied here, and the person may know that it exists (A11). */
   | Readonly<{ kind: 'refused'; skill: Skill; refusal: SkillRefusal }>;
 
-type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
+type Known = Readonly<{
+  commands: CommandTable;
+  registry: Readonly<{ get(name: string): Skill | undefined }>;
+}>;
 
 /** Says what a command names. Undefined means that the message is an ordinary one (I3, I4). */
 export function resolveCommand(
   message: Pick<Message, 'command'>,
-  registry: Registry,
+  { commands, registry }: Known,
   rules: SkillRules,
   use: SkillUse,
   reader: Readonly<{ toOwner: boolean }>,
 ): Resolved | undefined {
   const { command } = message;
   if (command === undefined) return undefined;
-  const row = builtInCommand(command.name);
-  const builtIn = row?.name;
+  const row = commands.row(command.name);
+  const builtIn = row === undefined ? undefined : command.name;
   // Without a slash only a lone built-in word counts, not a sentence that begins with one (I1).
   const isWord = row === undefined || command.args !== '' || row.onlyWithMark === true;
   if (command.bare === true && isWord) return undefined;
@@ -130,8 +133,9 @@ export function resolveCommand(
   }
   const [name, args] = builtIn === 'skill' ? splitFirstWord(command.args) : [command.name, command.args];
   if (name === '') return { kind: 'built-in', name: 'skill', args: '' };
-  const inner = builtIn === 'skill' ? builtInCommand(name.toLowerCase())?.name : undefined;
-  if (inner !== undefined) return { kind: 'built-in', name: inner, args };
+  const inner = name.toLowerCase();
+  if (builtIn === 'skill' && commands.row(inner) !== undefined)
+    return { kind: 'built-in', name: inner, args };
   const skill = registry.get(name);
   if (skill === undefined)
     return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
-import { builtInCommand } from '../core/built-in-commands.ts';
+import type { CommandTable } from '../core/chat-commands.ts';
 import type { Button } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Feature } from '../core/feature.ts';
@@ -25,7 +25,7 @@ export type Overview = Readonly<{
 }>;
 
 export function createOverview(
-  { runtime, library, budgets, users, accessOf, chatAgent }: App,
+  { runtime, library, budgets, users, accessOf, chatAgent, chatCommands }: App,
   features: readonly Pick<Feature, 'notices'>[],
 ): Overview {
   function modelName(say: Say, model: string): string {
@@ -56,7 +56,7 @@ export function createOverview(
         .current()
         .userInvocable.filter(
           (skill) =>
-            builtInCommand(skill.name) === undefined && decideSkill(skill, runtime().rules, use).allowed,
+            chatCommands.row(skill.name) === undefined && decideSkill(skill, runtime().rules, use).allowed,
         );
     },
     async status(reader, conversation) {
@@ -131,29 +131,15 @@ export function startButtons(skills: readonly Skill[]): readonly Button[] {
     .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }
 
-/**
- * What `/help` says. The terminal's help does not mention direct messages and groups, because it has none. `isAnswered`
- * says whether anything answers a command; a line is left out if nothing answers its first one.
- */
+/** What `/help` says. The terminal's help does not mention direct messages and groups, because it has none. */
 export function helpText(
   write: WriteHere,
   say: Say,
-  { channel, isAnswered }: Readonly<{ channel: string; isAnswered(name: string): boolean }>,
+  { channel, commands }: Readonly<{ channel: string; commands: CommandTable }>,
 ): string {
-  const lines: Readonly<Record<string, string>> = {
-    skills: say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`,
-    new: say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`,
-    retry: say`${write('retry')} answers your last question again`,
-    tasks: say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`,
-    routines: say`${write('routines')} shows reminders and what I do at set times`,
-    tools: say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`,
-    memory: say`${write('memory')} lists what I have noted, with buttons to remove it`,
-    model: say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`,
-    why: say`${write('why')} says who may do what, and by which rule (owners)`,
-    status: say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`,
-  };
+  const lines = commands.names.flatMap((name) => commands.row(name)?.help?.(write, say) ?? []);
   return [
     ...(channel === 'terminal' ? [] : [say`Write to me in a direct message, or mention me in a group.`, '']),
-    ...Object.entries(lines).flatMap(([name, line]) => (isAnswered(name) ? [`- ${line}`] : [])),
+    ...lines.map((line) => `- ${line}`),
   ].join('\n');
 }

@@ -1,11 +1,11 @@
 import type { App } from '../app.ts';
-import type { BuiltIn } from '../core/built-in-commands.ts';
+import type { CommandRows } from '../core/chat-commands.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { AnswerCommand } from '../core/feature.ts';
 import { operatorZone } from '../core/local-time.ts';
 import type { Message } from '../core/message.ts';
 import { skillNamed } from '../core/skill.ts';
-import { sayIn, type Say } from '../core/texts/say.ts';
+import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import {
   describeTasks,
@@ -20,12 +20,46 @@ import type { FeatureParts } from './parts-of-features.ts';
 import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
 
 /** The commands about the bot itself and what it is doing (I3, Q4). Features bring the others. */
+export const ownCommandRows: CommandRows = {
+  start: { about: 'Hello; with a code that you were given, it makes you an owner' },
+  help: { menu: fixed`What I can do and how to ask for it` },
+  skills: {
+    menu: fixed`The skills you can use here`,
+    help: (write, say) =>
+      say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`,
+  },
+  skill: { menu: fixed`Start a skill by its name` },
+  new: {
+    menu: fixed`Start a new conversation`,
+    help: (write, say) =>
+      say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`,
+  },
+  clear: { about: 'The same as `new`' },
+  retry: {
+    menu: fixed`Answer your last question again`,
+    help: (write, say) => say`${write('retry')} answers your last question again`,
+  },
+  stop: { menu: fixed`Stop what I am doing` },
+  tasks: {
+    about: 'What runs in the background here',
+    help: (write, say) =>
+      say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`,
+  },
+  status: {
+    menu: fixed`How I am doing`,
+    help: (write, say) =>
+      say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`,
+  },
+  whoami: { menu: fixed`Your id and role` },
+  exit: { about: 'Leave a terminal' },
+};
+
+/** Their answers. `new` and `clear` are answered in their turn in the queue. */
 export function ownCommands(
-  { runtime, store, users, writeCommand }: App,
+  { runtime, store, users, writeCommand, chatCommands }: App,
   { usable, status }: Overview,
   features: Pick<FeatureParts, 'stopped'>,
-  isAnswered: (name: string) => boolean,
-): Readonly<Partial<Record<BuiltIn, AnswerCommand>>> {
+): Readonly<Record<string, AnswerCommand>> {
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);
   }
@@ -47,7 +81,7 @@ export function ownCommands(
     help: async (message) => ({
       text: helpText(writeIn(message), sayTo(message), {
         channel: message.conversation.channel,
-        isAnswered,
+        commands: chatCommands,
       }),
     }),
     skills: async (message) => ({

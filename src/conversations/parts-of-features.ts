@@ -1,4 +1,3 @@
-import { builtInCommand } from '../core/built-in-commands.ts';
 import type {
   AnswerCommand,
   AnswerPress,
@@ -15,6 +14,8 @@ import type { Message, Task } from '../core/message.ts';
 /** The parts that all features bring, each looked up by what it answers. */
 export type FeatureParts = Readonly<{
   all: readonly Feature[];
+  /** Names of commands that a feature answers for any words behind them. */
+  commands: readonly string[];
   /** Who answers a command with these words behind it. Undefined: no feature does. */
   command(name: string, args: string): AnswerCommand | undefined;
   /** Whether the words after a mention without a mark mean a command, because they may hold a secret. */
@@ -28,7 +29,7 @@ export type FeatureParts = Readonly<{
   stopped(of: StoppedWork): Promise<void>;
 }>;
 
-/** Throws if two features answer to the same name. */
+/** Throws if two features answer to the same name. A command may have further answers for certain words behind it. */
 export function partsOfFeatures(all: readonly Feature[]): FeatureParts {
   const presses = tableOf(all.flatMap(({ presses: own = {} }) => Object.entries(own)));
   const tasks = tableOf(all.flatMap(({ tasks: own = {} }) => Object.entries(own)));
@@ -40,11 +41,14 @@ export function partsOfFeatures(all: readonly Feature[]): FeatureParts {
         typeof given === 'function' ? { answer: given } : given,
       ]);
   for (const [name, list] of commands)
-    if (builtInCommand(name) === undefined || list.filter(({ when }) => when === undefined).length > 1)
-      throw new Error(`two features answer the command ${name}, or the table of commands lacks it`);
+    if (list.filter(({ when }) => when === undefined).length > 1)
+      throw new Error(`two features answer the command ${name}`);
   const named = (name: string): readonly CommandHandler[] => commands.get(name) ?? [];
   return {
     all,
+    commands: [...commands].flatMap(([name, list]) =>
+      list.some(({ when }) => when === undefined) ? [name] : [],
+    ),
     command: (name, args) =>
       (named(name).find(({ when }) => when?.(args)) ?? named(name).find(({ when }) => when === undefined))
         ?.answer,

@@ -5,7 +5,7 @@ import { skillChanges } from '../audit/audit-event.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { SkillRules } from '../core/access-settings.ts';
-import { builtInCommand, builtInCommands } from '../core/built-in-commands.ts';
+import type { CommandTable } from '../core/chat-commands.ts';
 import type { Channel, MenuEntry, Menus } from '../core/channel.ts';
 import type { ChatType } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/codes.ts';
@@ -32,11 +32,10 @@ export function createRefreshMenus(options: {
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
   audit: Pick<Audit, 'record'>;
-  /** Whether anything answers this command; otherwise no menu lists it. */
-  isAnswered(name: string): boolean;
+  chatCommands: CommandTable;
   log: Log;
 }): RefreshMenus {
-  const { library, runtime, channels, signals, audit, isAnswered, log } = options;
+  const { library, runtime, channels, signals, audit, chatCommands: commands, log } = options;
   let inForce = library.current().skills;
   const self = randomUUID();
   const isNew = createNewSince<Diagnostic>();
@@ -51,13 +50,13 @@ export function createRefreshMenus(options: {
   async function show(): Promise<void> {
     const { skills } = library.current();
     const { config, models, rules } = runtime();
-    const found = [...sourceDiagnostics(config), ...hostDiagnostics(skills, config, models)];
+    const found = [...sourceDiagnostics(config), ...hostDiagnostics(skills, config, { models, commands })];
     for (const { level, code, message, path } of isNew(found)) {
       log[level === 'note' ? 'info' : 'warn']({ code, path }, message);
     }
     const chosen = config.bot.language;
     for (const language of [undefined, ...(chosen === 'auto' ? languages : [])]) {
-      const menus = makeMenus(skills, rules, { language: language ?? chosen, isAnswered });
+      const menus = makeMenus(skills, rules, { language: language ?? chosen, commands });
       for (const channel of channels.values()) {
         try {
           const found = await channel.setMenus(menus, language);
@@ -87,15 +86,16 @@ export function createRefreshMenus(options: {
 export function makeMenus(
   skills: readonly Skill[],
   rules: SkillRules,
-  { language, isAnswered }: Readonly<{ language?: string; isAnswered(name: string): boolean }>,
+  { language, commands }: Readonly<{ language?: string; commands: CommandTable }>,
 ): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
-    ...builtInCommands.flatMap((row) =>
-      'menu' in row && isAnswered(row.name) ? [{ name: row.name, description: say(row.menu) }] : [],
-    ),
+    ...commands.names.flatMap((name) => {
+      const menu = commands.row(name)?.menu;
+      return menu === undefined ? [] : [{ name, description: say(menu) }];
+    }),
     ...skills
-      .filter(({ name }) => builtInCommand(name) === undefined)
+      .filter(({ name }) => commands.row(name) === undefined)
       .filter(
         (skill) =>
           decideSkill(skill, rules, { chatType, chatIds: [], external: false, sender: '', by: 'person' })

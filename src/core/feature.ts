@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { AskPeople } from './approval.ts';
-import type { BuiltIn } from './built-in-commands.ts';
 import type { Button, ChannelEvent, Filled, Home, OpenForm, Visit } from './channel.ts';
 import type { Conversation } from './conversation.ts';
 import type { HookAnswer } from './hook-answer.ts';
@@ -159,8 +158,8 @@ export type AtRest = Readonly<{
 export type Feature = AtRest &
   Readonly<{
     name: string;
-    /** Chat commands by their names in the table of `built-in-commands.ts`. */
-    commands?: Readonly<Partial<Record<BuiltIn, AnswerCommand | CommandHandler>>>;
+    /** Answers to chat commands by their names. The feature's folder exports their rows, see `features/kit.ts`. */
+    commands?: Readonly<Record<string, AnswerCommand | CommandHandler>>;
     /** Buttons by the first word of their action. */
     presses?: Readonly<Record<string, AnswerPress>>;
     /** Takes a filled form. Undefined: done. Otherwise what is wrong, by the key of the field. */

@@ -2,6 +2,7 @@ import type { App, Desk } from '../app.ts';
 import type { ExplainAccess } from '../access/explained.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { KeyPath } from '../config/section.ts';
+import type { CommandRows } from '../core/chat-commands.ts';
 import type { AtRest, Feature } from '../core/feature.ts';
 import type { Plugins } from './plugins/plugins.ts';
 
@@ -25,6 +26,8 @@ export type ConfigFinding = Readonly<{
 export type FeatureKit = Readonly<{
   /** Makes it for a running bot. */
   create(app: App, opened: Opened): Feature;
+  /** Its chat commands: their lines in menus and in `/help`. `create` brings the answers. */
+  commands?: CommandRows;
   /** What operators can do while no bot runs. */
   atRest?(desk: Desk): AtRest;
   /** What is wrong with a config before it is in force. */

@@ -1,5 +1,7 @@
 import type { Desk } from '../app.ts';
 import type { Config } from '../config/complete-config.ts';
+import { ownCommandRows } from '../conversations/own-commands.ts';
+import { commandTable, type CommandTable } from '../core/chat-commands.ts';
 import { allHashes, type AtRest } from '../core/feature.ts';
 import { approvals } from './approvals/feature.ts';
 import { authoring } from './authoring/feature.ts';
@@ -38,6 +40,11 @@ const listed = [
 ] as const;
 
 export const featureList: readonly FeatureKit[] = listed;
+
+/** All commands of chats, in the order of menus: first those of the bot itself, then those of features. */
+export function allCommands(): CommandTable {
+  return commandTable([ownCommandRows, ...featureList.map(({ commands = {} }) => commands)]);
+}
 
 type OperationsOf<Kit> = Kit extends { atRest(desk: Desk): { operations: infer Rows } } ? Rows : never;
 type Intersection<One> = (One extends unknown ? (one: One) => void : never) extends (all: infer All) => void

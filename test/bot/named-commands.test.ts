@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { builtInCommands } from '../../src/core/built-in-commands.ts';
+import { allCommands } from '../../src/features/list.ts';
 
 const source = path.join(import.meta.dirname, '../../src');
 /** Where commands are written in the form of a platform, or of a terminal, and where pages have paths. */
@@ -10,9 +10,8 @@ const others = /^(?:channels|cli|core\/texts|dashboard|lib|sandbox|store)\//;
 
 test('H12 no text names a command in the form of one platform: each channel writes its own', async () => {
   // The command of Slack begins every form there, so it is named with its setting.
-  const words = builtInCommands
-    .map(({ name }) => name)
-    .filter((name) => name !== 'skill')
+  const words = allCommands()
+    .names.filter((name) => name !== 'skill')
     .join('|');
   const named = new RegExp(
     String.raw`(?<![\w./*@<-])/(?:${words})(?![\w/.])|(?<=[\s(])/\$\{(?:name|skill)\}`,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ownCommandRows } from '../../src/conversations/own-commands.ts';
+import { commandTable } from '../../src/core/chat-commands.ts';
 import { describeTasks, helpText } from '../../src/conversations/overview.ts';
 import { sayIn } from '../../src/core/texts/say.ts';
 import type { ListedItem } from '../../src/store/inbox.ts';
@@ -18,11 +20,14 @@ test('A11 the list of tasks names no skill of another person’s run that its re
 });
 
 test('H9 help in a terminal speaks of no direct messages or groups', () => {
-  const help = (channel: string) =>
-    helpText((name) => `/${name}`, sayIn(undefined), { channel, isAnswered: (name) => name !== 'memory' });
+  const commands = commandTable([
+    ownCommandRows,
+    { dice: { menu: 'Rolls', help: (write) => `${write('dice')} rolls` }, quiet: { menu: 'Nothing' } },
+  ]);
+  const help = (channel: string) => helpText((name) => `/${name}`, sayIn(undefined), { channel, commands });
   assert.match(help('slack'), /direct message, or mention me/);
   assert.doesNotMatch(help('terminal'), /direct message|mention|group/);
   assert.match(help('terminal'), /^- \/skills lists/);
-  assert.doesNotMatch(help('slack'), /memory/, 'nothing answers it');
-  assert.match(help('slack'), /routines/);
+  assert.match(help('slack'), /^- \/dice rolls$/m);
+  assert.doesNotMatch(help('slack'), /quiet|undefined/);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandTable } from '../../src/core/chat-commands.ts';
 import { createModels } from '../../src/agent/models/create-models.ts';
 import { listedToolDiagnostics } from '../../src/tools/list-tools.ts';
 import { hostDiagnostics } from '../../src/conversations/host-diagnostics.ts';
@@ -15,11 +16,12 @@ const parsed = parseConfig('', { env: {} });
 const withTypo = parseConfig('[skills.typo]\nmodel = "hiaku"\n', { env: {} });
 assert.ok(parsed.ok && withTypo.ok);
 const models = createModels(parsed.config.models, { log: quietLog(), clock: systemClock });
+const commands = commandTable([{ stop: { menu: 'Stop' }, exit: { about: 'Leave' } }]);
 const codes = (...skills: Parameters<typeof makeSkill>[]): readonly string[] =>
   hostDiagnostics(
     skills.map((skill) => makeSkill(...skill)),
     skills.some(([name]) => name === 'typo') ? withTypo.config : parsed.config,
-    models,
+    { models, commands },
   ).map(({ code }) => code);
 
 test('F5 of what is found again only what is new is told', () => {
@@ -34,7 +36,10 @@ test('S1 F5 a table of [skills] that is for no skill is pointed out with the nam
     env: {},
   });
   assert.ok(slips.ok);
-  const found = hostDiagnostics([makeSkill('research'), makeSkill('dice')], slips.config, models);
+  const found = hostDiagnostics([makeSkill('research'), makeSkill('dice')], slips.config, {
+    models,
+    commands,
+  });
   assert.deepEqual(
     found.map(({ code, field }) => [code, field]),
     [
@@ -66,9 +71,9 @@ test('I3 a skill named like a built-in command is pointed out, and the menus nam
   const { private: entries } = makeMenus(
     [makeSkill('stop'), makeSkill('dice')],
     { enabled: true, defaults: {}, skills: new Map() },
-    { isAnswered: (name) => name !== 'memory' },
+    { commands },
   );
-  assert.ok(!entries.some(({ name }) => name === 'memory'), 'nobody answers it');
+  assert.ok(!entries.some(({ name }) => name === 'exit'), 'no menu lists it');
   assert.equal(entries.filter(({ name }) => name === 'stop').length, 1);
   assert.ok(entries.some(({ name }) => name === 'dice'));
 });
@@ -89,7 +94,7 @@ test('U8 an inline skill that is a run after all is pointed out', () => {
   assert.deepEqual(codes(['keyed', { ...inline, env: ['A_KEY'] }]), ['INLINE_FORKED']);
   const given = parseConfig('[skills.helper]\nA_KEY = "a"\n', { env: {} });
   assert.ok(given.ok);
-  const [found] = hostDiagnostics([makeSkill('helper', inline)], given.config, models);
+  const [found] = hostDiagnostics([makeSkill('helper', inline)], given.config, { models, commands });
   assert.match(found?.message ?? '', /it has an environment/);
 });
 
@@ -115,7 +120,7 @@ test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that l
   const menus = makeMenus(
     skills,
     { enabled: true, defaults: {}, skills: new Map([['few', { allowUsers: ['telegram:1'] }]]) },
-    { isAnswered: () => true },
+    { commands },
   );
   const own = (list: typeof menus.private): readonly string[] =>
     list.map(({ name }) => name).filter((name) => skills.some((skill) => skill.name === name));
@@ -131,7 +136,7 @@ test('T2 a skill that would search the web says what the operator has to set, un
     makeSkill('reader', { allowedTools: ['web_fetch'] }),
     makeSkill('any'),
   ];
-  const found = hostDiagnostics(skills, parsed.config, models);
+  const found = hostDiagnostics(skills, parsed.config, { models, commands });
   assert.deepEqual(
     found.map(({ code, message }) => [code, message.split(' ')[0]]),
     [
@@ -144,5 +149,5 @@ test('T2 a skill that would search the web says what the operator has to set, un
     env: {},
   });
   assert.ok(set.ok);
-  assert.deepEqual(hostDiagnostics(skills, set.config, models), []);
+  assert.deepEqual(hostDiagnostics(skills, set.config, { models, commands }), []);
 });

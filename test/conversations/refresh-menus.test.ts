@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { commandTable } from '../../src/core/chat-commands.ts';
 import { createRefreshMenus } from '../../src/conversations/refresh-menus.ts';
 import { createRuntimeConfig } from '../../src/config/runtime-config.ts';
 import { createModels } from '../../src/agent/models/create-models.ts';
@@ -45,7 +46,7 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
       channels: new Map(),
       signals,
       audit: { record: async () => undefined },
-      isAnswered: () => true,
+      chatCommands: commandTable([]),
       log,
     });
     t.after(follow.stop);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import type { FeatureKit } from '../../src/features/kit.ts';
 import { copyPatched } from '../support/rolling/copy-version.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { startBotProcess } from '../support/bot-process.ts';
@@ -14,6 +15,14 @@ const kept = ['plugins'];
 const names = readdirSync(features, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !kept.includes(entry.name))
   .map(({ name }) => name);
+
+/** A feature as its folder exports it. */
+async function kitOf(name: string): Promise<FeatureKit> {
+  const exported = (await import(path.join(features, name, 'feature.ts'))) as Record<string, FeatureKit>;
+  const kit = Object.values(exported).find((one) => typeof one === 'object');
+  assert.ok(kit !== undefined, name);
+  return kit;
+}
 
 /** The program without these features: their folders and their lines of the list are gone. */
 function without(t: TestContext, gone: readonly string[]): string {
@@ -75,6 +84,13 @@ format = "json"
     await ann.dm.nextMessage('Hello Ann.');
     ann.says('Please roll a die.');
     await ann.dm.nextMessage('It was a four.');
+    const kits = await Promise.all(gone.map(kitOf));
+    const commands = kits.flatMap((kit) => Object.keys(kit.commands ?? {}));
+    const named = new RegExp(String.raw`(?:/|"command":")(?:${['no-command', ...commands].join('|')})\b`);
+    ann.says('/help');
+    const { text: help } = await ann.dm.nextMessage(/lists what I can do here/);
+    assert.doesNotMatch(help, named);
+    assert.doesNotMatch(JSON.stringify(telegram.calls('setMyCommands')), named);
     ann.says('/skills');
     await ann.dm.nextMessage(/dice/);
     const asked = gone.includes('memory');

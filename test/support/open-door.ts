@@ -54,7 +54,6 @@ export async function openDoor(t: TestContext) {
     meetGroup: { joined: async () => undefined, spoken: async () => undefined },
     // One command that is answered at once.
     commands: {
-      isAnswered: fails,
       atOnce: async ({ command }) => command?.name === 'c',
       resolve: fails,
       unknown: fails,

@@ -11,6 +11,7 @@ import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import { fail, type Envelope } from '../../core/envelope.ts';
 import { sayOrigin, type Provenance, type WhoseWords } from '../../core/provenance.ts';
 import { sayIn } from '../../core/texts/say.ts';
+import type { CommandTable } from '../../core/chat-commands.ts';
 import { defineTool, readOnly, type CallAssessment, type Requester, type Tool } from '../../core/tool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -58,10 +59,11 @@ export function createSkillAuthoring(options: {
   replies: Replies;
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
+  chatCommands: CommandTable;
   clock: Clock;
   log: Log;
 }): SkillAuthoring {
-  const { store, runtime, library, users, replies, otherTools, clock, log } = options;
+  const { store, runtime, library, users, replies, otherTools, chatCommands, clock, log } = options;
   const { rescan } = library;
   const written = createWrittenSkills(store);
   const root = writtenRoot(runtime().config);
@@ -73,7 +75,17 @@ export function createSkillAuthoring(options: {
   const tellAsker = createTellAsker({ ...options, registry: rescan });
   const ask = createAskAboutSkill({ root, store, replies, mayApprove, approvers, given });
   return {
-    writing: createWriteSkill({ root, written, rescan, mayApprove, ask, otherTools, clock, log }),
+    writing: createWriteSkill({
+      root,
+      written,
+      rescan,
+      mayApprove,
+      ask,
+      otherTools,
+      chatCommands,
+      clock,
+      log,
+    }),
     approvals: createSkillApprovals({ root, written, onChange: rescan, tellAsker, log }),
     mayApprove,
   };

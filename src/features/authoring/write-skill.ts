@@ -14,7 +14,7 @@ import type { SkillAsker, WrittenSkill, WrittenSkills } from '../../skills/writt
 import type { SkillWriting } from './skill-authoring.ts';
 import { builtInNames } from '../../core/built-in-tools.ts';
 import { parseAllowedTools } from '../../tools/allowed-tools.ts';
-import { builtInCommand } from '../../core/built-in-commands.ts';
+import type { CommandTable } from '../../core/chat-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
 /** How many skills may wait for approval, so that owners do not get too many questions. */
@@ -32,10 +32,11 @@ export function createWriteSkill(options: {
   ask: AskAboutSkill;
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
+  chatCommands: CommandTable;
   clock: Clock;
   log: Log;
 }): SkillWriting {
-  const { root, written, rescan, mayApprove, ask, otherTools, clock, log } = options;
+  const { root, written, rescan, mayApprove, ask, otherTools, chatCommands: commands, clock, log } = options;
   const inTurn = createMutex();
   const folderOf = (name: string): string => path.join(root, name);
 
@@ -70,7 +71,7 @@ export function createWriteSkill(options: {
   async function write(draft: SkillDraft, requester: Requester, of: Provenance): Promise<Envelope> {
     const { name } = draft;
     await written.bring(root);
-    const checked = check(draft, otherTools());
+    const checked = check(draft, { elsewhere: otherTools(), commands });
     if (checked.problems.length > 0) return fail('ARGUMENTS_INVALID', problemText(checked));
     const record = await claim(name, requester.sender);
     if (record !== undefined && 'ok' in record) return record;
@@ -143,7 +144,10 @@ function personHash(sender: string): string {
 
 type Checked = Readonly<{ problems: readonly string[]; warnings: readonly string[] }>;
 
-function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
+function check(
+  draft: SkillDraft,
+  { elsewhere, commands }: Readonly<{ elsewhere: readonly string[]; commands: CommandTable }>,
+): Checked {
   const { problems, warnings, allowedTools } = checkDraft(draft);
   const parsed = parseAllowedTools(allowedTools, builtInNames(), {
     declaresCapabilities: true,
@@ -153,7 +157,7 @@ function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
   return {
     problems: [
       ...problems,
-      ...(builtInCommand(draft.name) !== undefined ? [`name: /${draft.name} is a command of the bot`] : []),
+      ...(commands.row(draft.name) !== undefined ? [`name: /${draft.name} is a command of the bot`] : []),
       ...(parsed.ok ? [] : [`SKILL.md: ${parsed.message}`]),
     ],
     warnings: [...warnings, ...parsed.warnings.map(({ message }) => message)],

@@ -1,6 +1,7 @@
 import type { App, Desk } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
-import { sayIn } from '../../core/texts/say.ts';
+import { fixed, sayIn } from '../../core/texts/say.ts';
+import type { FeatureKit } from '../kit.ts';
 import { memoryOperations } from './operations.ts';
 import { memorySwitch } from './open-memory.ts';
 import { createShowMemory, memoryPrefix } from './show-memory.ts';
@@ -9,8 +10,14 @@ import { createTurnMemory } from './turn-memory.ts';
 /** Notes about people and chats (K1-K6). */
 export const memory = {
   create: createMemory,
+  commands: {
+    memory: {
+      menu: fixed`What I have noted here`,
+      help: (write, say) => say`${write('memory')} lists what I have noted, with buttons to remove it`,
+    },
+  },
   atRest: (desk: Desk) => ({ operations: memoryOperations(desk) }),
-};
+} satisfies FeatureKit;
 
 export function createMemory(app: App): Feature {
   const config = () => app.runtime().config;

@@ -2,8 +2,10 @@ import type { App, Desk } from '../../app.ts';
 import { doneCalls } from '../../agent/next-step.ts';
 import type { Press } from '../../core/channel.ts';
 import type { Feature } from '../../core/feature.ts';
+import { fixed } from '../../core/texts/say.ts';
 import { isOfRoutine, requesterOf, type Message } from '../../core/message.ts';
 import type { Requester } from '../../core/tool.ts';
+import type { FeatureKit } from '../kit.ts';
 import { answerRoutines } from './answer-routines.ts';
 import { checkRoutines } from './check-routines.ts';
 import { followConfig } from './config-routines.ts';
@@ -21,9 +23,15 @@ import { watchRoutines } from './watch-routines.ts';
 /** Reminders, and what the bot does at set times (N1-N6). A person's time zone belongs to them (U20). */
 export const routines = {
   create: createRoutinesFeature,
+  commands: {
+    routines: {
+      menu: fixed`Reminders and what I do at set times`,
+      help: (write, say) => say`${write('routines')} shows reminders and what I do at set times`,
+    },
+  },
   atRest: (desk: Desk) => ({ operations: routineOperations(desk) }),
   checks: checkRoutines,
-};
+} satisfies FeatureKit;
 
 export function createRoutinesFeature(app: App): Feature {
   const { store, log, runtime } = app;

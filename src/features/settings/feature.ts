@@ -1,11 +1,27 @@
 import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
+import { fixed } from '../../core/texts/say.ts';
+import type { FeatureKit } from '../kit.ts';
 import { answerModel, answerPersona } from './answer-agent.ts';
 import { settingPrefix } from './setting-views.ts';
 import { createSettingsTalk } from './settings-talk.ts';
 
 /** What owners change in a chat: settings of tools (X3), the model and the persona (M15). */
-export const settings = { create: createSettings };
+export const settings = {
+  create: createSettings,
+  commands: {
+    settings: {
+      menu: fixed`Set up the tools in this chat`,
+      help: (write, say) => say`${write('settings')} sets up the tools in this chat (owners)`,
+    },
+    model: {
+      menu: fixed`My model in this chat (owners)`,
+      help: (write, say) =>
+        say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`,
+    },
+    persona: { menu: fixed`My persona in this chat (owners)` },
+  },
+} satisfies FeatureKit;
 
 function createSettings(app: App): Feature {
   const settings = createSettingsTalk(app);

@@ -1,9 +1,19 @@
 import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
+import { fixed } from '../../core/texts/say.ts';
 import { createListTools } from '../../tools/list-tools.ts';
+import type { FeatureKit } from '../kit.ts';
 
 /** `/tools`: what the bot and its skills can use here. */
-export const toolList = { create: createToolList };
+export const toolList = {
+  create: createToolList,
+  commands: {
+    tools: {
+      menu: fixed`What I and my skills can use here`,
+      help: (write, say) => say`${write('tools')} lists what I and my skills can use here`,
+    },
+  },
+} satisfies FeatureKit;
 
 function createToolList(app: App): Feature {
   const listTools = createListTools({ ...app, sandbox: app.skillSandbox.sandbox });

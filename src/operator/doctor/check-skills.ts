@@ -2,7 +2,7 @@ import { createModels } from '../../agent/models/create-models.ts';
 import { hostDiagnostics } from '../../conversations/host-diagnostics.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { skillRules } from '../../config/runtime-config.ts';
-import { builtInCommands } from '../../core/built-in-commands.ts';
+import { allCommands } from '../../features/list.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Skill } from '../../core/skill.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -22,14 +22,15 @@ export async function checkSkills(config: Config, registry: Registry, log: Log):
     ({ name, access }) =>
       rules.enabled && access.approved && (rules.skills.get(name)?.enabled ?? !access.optIn),
   );
+  const commands = allCommands();
   const models = createModels(config.models, { log, clock: systemClock });
-  const ofHost = hostDiagnostics(registry.skills, config, models);
+  const ofHost = hostDiagnostics(registry.skills, config, { models, commands });
   const { mode, why, needs } = await skillNeeds(config, on);
   const found = [
     ...registry.diagnostics,
     ...ofHost,
     ...needs.flatMap((need) => lacking(need, config)),
-    ...checkMenu(on),
+    ...checkMenu(on, commands.names.length),
     ...checkCatalogue(on, registry, config, models.get().contextWindow),
   ];
   const off = registry.skills.length - on.length;
@@ -67,8 +68,8 @@ function lacking({ skill, missing, env, command }: SkillNeed, { path }: Config):
   ];
 }
 
-function checkMenu(on: readonly Skill[]): readonly Found[] {
-  const entries = builtInCommands.length + on.filter(({ access }) => access.userInvocable).length;
+function checkMenu(on: readonly Skill[], commands: number): readonly Found[] {
+  const entries = commands + on.filter(({ access }) => access.userInvocable).length;
   if (entries <= mostCommands) return [];
   const message = `the menu would have ${entries} commands`;
   return [{ level: 'note', code: 'MENU_FULL', message }];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createSkillApprovals, versionOf } from '../../../src/features/authoring/approve-skill.ts';
 import { createWriteSkill } from '../../../src/features/authoring/write-skill.ts';
+import { allCommands } from '../../../src/features/list.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Envelope } from '../../../src/core/envelope.ts';
 import type { Provenance } from '../../../src/core/provenance.ts';
@@ -50,6 +51,7 @@ async function setUp(t: TestContext) {
   const asked: WrittenSkill[] = [];
   const writing = createWriteSkill({
     otherTools: () => ['mcp_notes_add'],
+    chatCommands: allCommands(),
     root,
     written,
     rescan: load,

@@ -41,6 +41,8 @@ import { parseSimpleCommand } from '../../../src/tools/own-script.ts';
 import { capOutput } from '../../../src/sandbox/limits/cap-output.ts';
 import { fileName } from '../../../src/replies/artifacts.ts';
 import { claimedToken } from '../../../src/access/pairing.ts';
+import { ownCommandRows } from '../../../src/conversations/own-commands.ts';
+import { commandTable } from '../../../src/core/chat-commands.ts';
 import { resolveCommand } from '../../../src/conversations/judge-message.ts';
 import { describeCall, describeInShort } from '../../../src/features/approvals/approval-question.ts';
 import { argumentsIn, ownWords } from '../../../src/agent/models/offline-model.ts';
@@ -231,7 +233,7 @@ export const foreignText: readonly Reads[] = [
   of('resolveCommand', message, (text) =>
     resolveCommand(
       { command: { name: 'skill', args: text } },
-      { get: () => undefined, skills: [] },
+      { commands: commandTable([ownCommandRows]), registry: { get: () => undefined } },
       { enabled: true, defaults: {}, skills: new Map() },
       anybody,
       { toOwner: false },
