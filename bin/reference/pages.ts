@@ -1,5 +1,6 @@
 import { auditEvents } from './audit-events.ts';
 import { configPage } from './config-page.ts';
+import { configJsonSchema } from './config-schema.ts';
 import { code, table } from './markdown.ts';
 import { commands, commandGroups } from '../../src/cli/commands.ts';
 import type { CliCommand, Parameter } from '../../src/cli/command.ts';
@@ -8,9 +9,10 @@ import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
 import { knownKeys, knownMetadata, type KnownKey } from '../../src/skills/parse/known-keys.ts';
 import { reasons } from '../../src/operator/doctor/reasons.ts';
 
-/** The pages of docs/reference, by file name. */
+/** The files of docs/reference, by name. */
 export function referencePages(): Readonly<Record<string, string>> {
   return {
+    'config.schema.json': configJsonSchema(),
     'config.md': page('Configuration', configIntroduction, configPage()),
     'commands.md': page('Commands of the command line', commandsIntroduction, commands.flatMap(commandPart)),
     'chat-commands.md': page('Commands in a chat', chatIntroduction, [chatCommands()]),
@@ -22,6 +24,7 @@ export function referencePages(): Readonly<Record<string, string>> {
 }
 
 const configIntroduction = `Every key of \`config.toml\`. [config.example.toml](../../config.example.toml) has them as a file to copy.
+Editors read [config.schema.json](config.schema.json), which a config names in its first line: \`#:schema FILE\`.
 \`NAME\` is a name that you choose. An id is written as \`"telegram:42"\`; \`"$NAME"\` is a variable of the environment or of \`.env\`.`;
 const commandsIntroduction = `Each has \`--help\` and \`--config FILE\`, the path of the configuration. Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.
 All of them work while the bot runs, unless their help says otherwise.`;

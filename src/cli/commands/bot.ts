@@ -1,7 +1,7 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { askBot } from '../ask-bot.ts';
 import { argument, command, count, filled, flag, month, option, portNumber, senderId } from '../command.ts';
-import { printJson } from '../console.ts';
+import { print, printJson } from '../console.ts';
 
 /** Commands to run the bot, to talk to it and to look after it. */
 export const botCommands = [
@@ -34,6 +34,16 @@ export const botCommands = [
     about: 'the configuration in force, secrets masked',
     json: true,
     run: async (given) => (await import('../config.ts')).showConfiguration(given),
+  }),
+  command({
+    name: 'config schema',
+    about: 'print the JSON Schema of config.toml, for editors',
+    needs: 'nothing',
+    async run() {
+      const { readFileSync } = await import('node:fs');
+      const { configSchemaFile } = await import('../config-schema-file.ts');
+      print(readFileSync(configSchemaFile, 'utf8').trimEnd());
+    },
   }),
   command({
     name: 'dashboard',

@@ -1,10 +1,11 @@
 import { oneLine, printable } from '../../lib/text/text.ts';
 import type { InitAnswers, FoundPerson } from './answers.ts';
 
-/** The text of the config file, with comments for people who edit it later. */
-export function configText({ name, model, telegram, slack, owners, groups }: InitAnswers): string {
+/** The text of the config file, with comments for people who edit it later. `schema`: its first line, for editors. */
+export function configText(answers: InitAnswers, schema?: string): string {
+  const { name, model, telegram, slack, owners, groups } = answers;
   const sections = [
-    head,
+    [...(schema === undefined ? [] : [schema]), ...head],
     [
       '[bot]',
       `name = ${quoted(name)}`,

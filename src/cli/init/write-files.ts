@@ -4,6 +4,7 @@ import { envFileOf, readConfigFile } from '../../config/load-config.ts';
 import { formatConfigProblem } from '../../config/config-problem.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { operatorText } from '../../core/operator-text.ts';
+import { schemaLine } from '../config-schema-file.ts';
 import { secretsOf, type InitAnswers, type EnvSecret } from './answers.ts';
 import { configText } from './config-text.ts';
 import { refuseTracked } from './refuse-tracked.ts';
@@ -23,7 +24,7 @@ export async function writeFiles(
   mkdirSync(path.dirname(file), { recursive: true });
   if (secrets.length > 0) writeEnv(env, secrets);
   if (replace && existsSync(file)) renameSync(file, `${file}.old`);
-  writeFileSync(file, configText(answers), { flag: 'wx', mode: 0o600 });
+  writeFileSync(file, configText(answers, schemaLine(file)), { flag: 'wx', mode: 0o600 });
   const variables = Object.fromEntries(secretsOf(answers).map(({ variable, value }) => [variable, value]));
   const parsed = await readConfigFile({ file, env: { ...process.env, ...variables } });
   if (!parsed.ok)
