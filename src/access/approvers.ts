@@ -19,10 +19,7 @@ export function otherApprovers(approvers: readonly string[], requester: string):
 }
 
 /** Says to the model, in English, why nobody could approve a call under `four_eyes`. Undefined if somebody could. */
-export function whyNobodyElse(
-  { chatType, kind }: Pick<Requester, 'chatType' | 'kind'>,
-  others: readonly string[],
-): string | undefined {
+export function whyNobodyElse({ chatType, kind }: Requester, others: readonly string[]): string | undefined {
   if (others.length === 0) return 'there is no other approver: the operator adds one to [policy] approvers';
   if (chatType === 'private')
     return 'nobody else reads this direct message: the person can ask for it in a group with an approver';
@@ -40,7 +37,7 @@ export function whoMayApprove(others: readonly string[], say: Say): string {
  * asked for themselves.
  */
 export async function whyNotTheirs(
-  { requester, payload }: Pick<PendingRequest, 'requester' | 'payload'>,
+  { requester, payload }: PendingRequest,
   { sender, approves }: Readonly<{ sender: string; approves: boolean }>,
   { approvers, isOwner }: Deciders,
   say: Say,

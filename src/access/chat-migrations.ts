@@ -24,7 +24,7 @@ const rereadMs = 30_000;
 /** Keeps moves in memory because every message asks for them, and signals new ones to other processes (Q9). */
 export function createChatMigrations(options: {
   stored: Keyv;
-  signals: Pick<Signals, 'send' | 'on'>;
+  signals: Signals;
   clock: Clock;
 }): ChatMigrations {
   const { stored, signals, clock } = options;

@@ -39,7 +39,7 @@ type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 /** `stored` holds asked and ignored groups; allowed groups are kept with the users. */
 export function createGroups(options: {
   stored: Keyv;
-  users: Pick<Users, 'allowGroup' | 'disallowGroup'>;
+  users: Users;
   migrations: ChatMigrations;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
@@ -138,7 +138,7 @@ type Happened = (say: Say, group: string) => string;
 export function createMeetGroup(options: {
   groups: Groups;
   users: Users;
-  channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
+  channels: ReadonlyMap<string, Channel>;
   replies: Pick<Replies, 'tellOwners'>;
   clock: Clock;
 }): MeetGroup {

@@ -242,7 +242,7 @@ export function createStrangers(options: {
 }
 
 /** Welcomes a person who was approved. The message waits in the outbox until a bot runs. */
-export function createWelcome(store: Pick<Store, 'commit'>): (request: PairingRequest) => Promise<void> {
+export function createWelcome(store: Store): (request: PairingRequest) => Promise<void> {
   return ({ code, conversation, language }) => {
     const markdown = sayIn(language)`You’re approved. Write to me, or ask me for help.`;
     return store.commit({ outbox: [{ key: `welcome:${code}`, conversation, part: { markdown } }] });

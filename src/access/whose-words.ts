@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 export async function whoseWords(
   text: string,
   { transcript, sender, unattended }: Readonly<{ transcript: string; sender: string; unattended: boolean }>,
-  { transcripts }: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>,
+  { transcripts }: Readonly<{ transcripts: Store['transcripts'] }>,
 ): Promise<Provenance> {
   const { entries, damaged } = await transcripts.read(transcript);
   const said = entries.map(({ entry }) => entry);
@@ -24,7 +24,7 @@ export async function whoseWords(
 export async function whoseTitle(
   text: string,
   { transcript, sender }: Readonly<{ transcript: string; sender: string }>,
-  { transcripts }: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>,
+  { transcripts }: Readonly<{ transcripts: Store['transcripts'] }>,
 ): Promise<Provenance> {
   const { entries, damaged } = await transcripts.read(transcript);
   const said = entries.map(({ entry }) => entry);

@@ -175,14 +175,14 @@ export function createAudit(options: {
 /**
  * Throws OperatorError if audit lines exist but `stored`, the store's namespace `audit`, is empty: the store was lost.
  */
-export async function refuseLostStore(dataDir: string, stored: Pick<Values, 'iterator'>): Promise<void> {
+export async function refuseLostStore(dataDir: string, stored: Values): Promise<void> {
   for await (const _ of stored.iterator()) return;
   const lost = await lostStore(dataDir);
   if (lost !== undefined) throw new OperatorError(lost);
 }
 
 /** After the process was killed: a sentence if the store lost more than the last moment, undefined otherwise. */
-export async function lostEnd(dataDir: string, stored: Pick<Values, 'get'>): Promise<string | undefined> {
+export async function lostEnd(dataDir: string, stored: Values): Promise<string | undefined> {
   const file = (await auditFiles(dataDir)).at(-1);
   if (file === undefined || !existsSync(auditKeyFile(dataDir))) return undefined;
   const { chain } = await openAuditKey(dataDir);

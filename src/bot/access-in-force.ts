@@ -4,11 +4,7 @@ import { createAvailability } from '../runs/requirements.ts';
 import type { Ground } from './create-app.ts';
 
 /** What access is decided by at the moment of a question. */
-export function createAccessInForce({
-  app,
-  userGroups,
-  written,
-}: Pick<Ground, 'app' | 'userGroups' | 'written'>): () => Promise<AccessInForce> {
+export function createAccessInForce({ app, userGroups, written }: Ground): () => Promise<AccessInForce> {
   const availability = createAvailability(app.skillSandbox.available);
   return async () => {
     const { config, access, rules, models } = app.runtime();

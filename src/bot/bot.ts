@@ -40,7 +40,7 @@ export type BotParts = Readonly<{
   folders: Folders;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
-  plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;
+  plugins: Plugins;
   channels: readonly Channel[];
   makeModels(config: Config): Models;
   terminals?: TerminalRules;

@@ -264,7 +264,7 @@ function isShared({ store }: Config): boolean {
 }
 
 /** Shares limits with other processes. If the store can't tell, each process limits itself (H8). */
-function sharedLimits({ reserve }: Pick<Store, 'reserve'>, log: Log): Store['reserve'] {
+function sharedLimits({ reserve }: Store, log: Log): Store['reserve'] {
   return async (limits) => {
     try {
       return await reserve(limits);

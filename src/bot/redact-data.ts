@@ -10,10 +10,7 @@ import type { AuditEvent } from '../audit/audit-event.ts';
 type Redact = (text: string) => string;
 
 /** A request without secrets. The same request gives the same result, so that prompts stay cached (M5). */
-export function cleanRequest(
-  request: ModelRequest,
-  { text: redact, constant }: Pick<Redaction, 'text' | 'constant'>,
-): ModelRequest {
+export function cleanRequest(request: ModelRequest, { text: redact, constant }: Redaction): ModelRequest {
   const { system, messages, tools } = request;
   return {
     ...request,

@@ -133,6 +133,6 @@ function complainOfAbsent(
   );
 }
 
-function namesOf(offers: readonly Pick<SkillOffer, 'name'>[]): string {
+function namesOf(offers: readonly SkillOffer[]): string {
   return offers.map(({ name }) => printable(name)).join(', ');
 }

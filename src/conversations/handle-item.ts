@@ -209,7 +209,7 @@ const cannotReset = fixed`Others have talked with me here too, so only an owner 
  * talk with the bot since the last `/new` (I3).
  */
 export function canReset(
-  { chatType, sender }: Pick<Message, 'chatType' | 'sender'>,
+  { chatType, sender }: Message,
   isOwner: boolean,
   entries: readonly Entry[],
 ): boolean {

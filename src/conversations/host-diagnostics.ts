@@ -14,7 +14,7 @@ import type { CommandTable } from '../core/chat-commands.ts';
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
-  { models, commands }: Readonly<{ models: Pick<Models, 'check'>; commands: CommandTable }>,
+  { models, commands }: Readonly<{ models: Models; commands: CommandTable }>,
 ): readonly Diagnostic[] {
   const ofSkills = skills.flatMap((skill) => {
     const at = { level: 'warning', path: skill.path } as const;
@@ -89,7 +89,7 @@ export function hostDiagnostics(
 
 /** Warns of `[skills.NAME]` tables without such a skill: with a misspelt name a skill would have no rules (S1). */
 export function unusedTables(
-  skills: readonly Pick<Skill, 'name'>[],
+  skills: readonly Skill[],
   config: Pick<Config, 'skills' | 'path'>,
 ): readonly Diagnostic[] {
   const names = skills.map(({ name }) => name);

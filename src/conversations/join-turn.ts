@@ -10,12 +10,12 @@ import { completeChat, type JudgeMessage } from './judge-message.ts';
 import type { Joining } from './turn.ts';
 
 export type JoinDeps = Readonly<{
-  store: Pick<Store, 'inbox'>;
-  channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
+  store: Store;
+  channels: ReadonlyMap<string, Channel>;
   users: Pick<Users, 'decide'>;
   judge: JudgeMessage;
-  questions: Pick<Questions, 'open'>;
-  clock: Pick<Clock, 'now'>;
+  questions: Questions;
+  clock: Clock;
 }>;
 
 /** A person's next message continues the one before if it was sent within these milliseconds. */

@@ -18,7 +18,7 @@ import type { ReplyOptions } from '../core/feature.ts';
 /** Looks up the type of a chat if the message lacks it. A type that stays unknown gives no rights (Q2, A3). */
 export async function completeChat(
   message: Message,
-  channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>,
+  channels: ReadonlyMap<string, Channel>,
 ): Promise<Message> {
   if (message.chatType !== 'unknown') return message;
   const looked = await channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
@@ -41,11 +41,7 @@ export type Judged = Readonly<
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
 
 /** `isNew`: no work was done on the message, so it may still be refused for its cost (Q5). */
-export function createJudgeMessage(
-  app: App,
-  commands: Pick<Commands, 'resolve' | 'unknown'>,
-  explain: ExplainAccess,
-): JudgeMessage {
+export function createJudgeMessage(app: App, commands: Commands, explain: ExplainAccess): JudgeMessage {
   const { runtime, budgets, accessOf, writeCommand } = app;
 
   /** The call's text is quoted only if everybody who reads it may call the skill (H12). */

@@ -9,10 +9,7 @@ import type { TurnDeps } from './turn-context.ts';
 const lendable = builtInNames(({ inline }) => inline === true);
 
 /** Tools for reading files that an inline skill names and therefore lends to the main agent. */
-export function lentBy({
-  context,
-  allowedTools,
-}: Pick<Skill, 'context' | 'allowedTools'>): readonly string[] {
+export function lentBy({ context, allowedTools }: Skill): readonly string[] {
   return context === 'inline' ? namesListed(allowedTools, lendable) : [];
 }
 
@@ -20,7 +17,7 @@ export function lentBy({
  * Fixed when the turn begins, so that the list of tools stays cacheable (M13) and an edit of a skill can't widen it
  * (D7).
  */
-export function lentTools(turn: OpenTurn, { runtime }: Pick<TurnDeps, 'runtime'>): LentTools {
+export function lentTools(turn: OpenTurn, { runtime }: TurnDeps): LentTools {
   const { config, rules } = runtime();
   const may = (skill: Skill): boolean =>
     [turn.use, turn.byModel].some((use) => decideSkill(skill, rules, use).allowed);

@@ -86,8 +86,8 @@ const anybody = '';
  * A11).
  */
 export async function viewersOf(
-  turn: Pick<OpenTurn, 'requester' | 'use' | 'registry'>,
-  { runtime, outside }: Pick<TurnDeps, 'runtime' | 'outside'>,
+  turn: OpenTurn,
+  { runtime, outside }: TurnDeps,
 ): Promise<TurnContext['viewers']> {
   const { requester } = turn;
   if (requester.chatType === 'private') return undefined;

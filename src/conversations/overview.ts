@@ -26,7 +26,7 @@ export type Overview = Readonly<{
 
 export function createOverview(
   { runtime, library, budgets, users, accessOf, chatAgent, chatCommands }: App,
-  features: readonly Pick<Feature, 'notices'>[],
+  features: readonly Feature[],
 ): Overview {
   function modelName(say: Say, model: string): string {
     const { models, config } = runtime();

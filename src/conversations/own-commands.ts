@@ -58,7 +58,7 @@ export const ownCommandRows: CommandRows = {
 export function ownCommands(
   { runtime, store, users, writeCommand, chatCommands }: App,
   { usable, status }: Overview,
-  features: Pick<FeatureParts, 'stopped'>,
+  features: FeatureParts,
 ): Readonly<Record<string, AnswerCommand>> {
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);

@@ -40,7 +40,7 @@ export type Progress = Readonly<{
 
 type ProgressDeps = Readonly<{
   channels: ReadonlyMap<string, Channel>;
-  outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
+  outbox: Outbox;
   clock: Clock;
   log: Log;
 }>;
@@ -207,7 +207,7 @@ function complain(error: unknown, { deps, work }: Showing): void {
 function createPlaceholder(
   { conversation, part, replyTo, asked, resumed, signal }: ProgressWork,
   channel: Channel,
-  outbox: Pick<Outbox, 'show' | 'shown'>,
+  outbox: Outbox,
 ): Placeholder {
   // A key of its own, so that a search for the answer does not find the placeholder.
   const key = `${part}!status`;
@@ -250,8 +250,8 @@ function createPlaceholder(
 /** Removes the placeholder, in one transaction with `done` if that is given (Q6, H7). */
 export async function removePlaceholder(
   { key, message }: Readonly<{ key: string; message?: Message }>,
-  store: Pick<Store, 'commit' | 'outbox'>,
-  done: Pick<Step, 'done'> = {},
+  store: Store,
+  done: Step = {},
 ): Promise<void> {
   const part = partKey(key, 0);
   const shown = message === undefined ? undefined : await store.outbox.shown(part);

@@ -27,8 +27,8 @@ type RefreshMenus = Readonly<{
 }>;
 
 export function createRefreshMenus(options: {
-  library: Pick<SkillLibrary, 'current' | 'rescan'>;
-  runtime: () => Pick<RuntimeConfig, 'config' | 'models' | 'rules'>;
+  library: SkillLibrary;
+  runtime: () => RuntimeConfig;
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
   audit: Pick<Audit, 'record'>;

@@ -32,7 +32,7 @@ export async function refuseSkill(
 /** Whether the answer to this message is read by an owner alone. */
 export async function isReadByOwnerAlone(
   { chatType, ephemeral, sender }: Message,
-  users: Pick<App['users'], 'isOwner'>,
+  users: App['users'],
 ): Promise<boolean> {
   return (chatType === 'private' || ephemeral === true) && users.isOwner(sender.id);
 }

@@ -27,18 +27,14 @@ export async function stopTask(
 export async function stopOwnRun(
   { id: sender, language }: Message['sender'],
   id: string,
-  store: Pick<Store, 'inbox' | 'signals' | 'stop'>,
+  store: Store,
 ): Promise<string> {
   const say = sayIn(language);
   const item = (await ownRuns(sender, store.inbox)).find((run) => taskId(run) === id);
   return item === undefined ? say(justFinished) : haltRun(item, store, say);
 }
 
-async function haltRun(
-  { key }: ListedItem,
-  store: Pick<Store, 'signals' | 'stop'>,
-  say: Say,
-): Promise<string> {
+async function haltRun({ key }: ListedItem, store: Store, say: Say): Promise<string> {
   const { dropped, stopping } = await cancelWork(store, { items: [key] });
   return say(dropped.length + stopping.length === 0 ? justFinished : stoppingNow);
 }
@@ -51,7 +47,7 @@ export async function stopWork(
   message: Given & Pick<Message, 'chatType'>,
   options: Readonly<{
     isOwner: boolean;
-    store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit' | 'stop'>;
+    store: Store;
     /** Called with the ids of the pending requests that were cancelled. */
     onStopped(cancelled: readonly string[]): Promise<void>;
   }>,
@@ -124,7 +120,7 @@ type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
  */
 export async function workHere(
   given: Given,
-  inbox: Pick<Inbox, 'waitingIn'>,
+  inbox: Inbox,
 ): Promise<Readonly<{ running: readonly ListedItem[]; waiting: readonly ListedItem[] }>> {
   const items = await itemsHere(given, inbox);
   return {
@@ -133,16 +129,13 @@ export async function workHere(
   };
 }
 
-export async function tasksHere(
-  given: Given,
-  inbox: Pick<Inbox, 'waitingIn'>,
-): Promise<readonly ListedItem[]> {
+export async function tasksHere(given: Given, inbox: Inbox): Promise<readonly ListedItem[]> {
   const here = `${placeOf(given)}~`;
   const items = await itemsHere(given, inbox);
   return items.filter(({ queue, message }) => queue.startsWith(here) || message?.task?.kind === 'run');
 }
 
-async function itemsHere(given: Given, inbox: Pick<Inbox, 'waitingIn'>): Promise<readonly ListedItem[]> {
+async function itemsHere(given: Given, inbox: Inbox): Promise<readonly ListedItem[]> {
   const here = placeOf(given);
   const isThread = ({ queue }: ListedItem): boolean => queue.startsWith(`${here}/`);
   return (await inbox.waitingIn(here)).filter(
@@ -155,7 +148,7 @@ function placeOf({ conversation, platformId }: Given): string {
   return conversationKey(thread !== undefined && thread === platformId ? chat : conversation);
 }
 
-export async function ownRuns(sender: string, inbox: Pick<Inbox, 'beside'>): Promise<readonly ListedItem[]> {
+export async function ownRuns(sender: string, inbox: Inbox): Promise<readonly ListedItem[]> {
   return (await inbox.beside()).filter(({ message }) => message?.sender.id === sender);
 }
 

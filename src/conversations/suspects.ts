@@ -43,7 +43,7 @@ const outsideMs = 10 * 60_000;
  */
 export function createSuspects(
   options: Readonly<{
-    inbox: Pick<Inbox, 'take' | 'postpone'>;
+    inbox: Inbox;
     /** Values that are kept when the process restarts. */
     stored: Pick<Values, 'get' | 'set'>;
     progressed(item: InboxItem, at: number): Promise<boolean>;

@@ -100,10 +100,7 @@ export async function spokenIn(
 }
 
 /** Cuts the words of a recording to what the message may still bring. */
-export function heardIn(
-  heard: Readonly<{ text: string; whole: boolean }>,
-  left: Receiving['left'],
-): Pick<Told, 'text'> {
+export function heardIn(heard: Readonly<{ text: string; whole: boolean }>, left: Receiving['left']): Told {
   const text = heard.text.slice(0, Math.min(textMost, left.texts));
   left.texts -= text.length;
   return { text: { text, whole: heard.whole && text === heard.text, spoken: true } };

@@ -74,10 +74,7 @@ export async function createTurnContext(
 }
 
 /** Whose words a text of this turn is (S13). */
-function whoseIn(
-  { transcript, requester, message }: OpenTurn,
-  { store }: Pick<AgentDeps, 'store'>,
-): WhoseWords {
+function whoseIn({ transcript, requester, message }: OpenTurn, { store }: AgentDeps): WhoseWords {
   const of = { transcript, sender: requester.sender, unattended: isUnattended(message.task) };
   return (text, what) => (what === 'title' ? whoseTitle(text, of, store) : whoseWords(text, of, store));
 }

@@ -55,7 +55,7 @@ export function shownTools(
   { seen, model, requester }: OpenTurn,
   { all, others }: TurnTools,
   { restriction, activeSkills }: ActiveSkills,
-  { runtime }: Pick<TurnDeps, 'runtime'>,
+  { runtime }: TurnDeps,
 ): readonly Tool[] {
   const skillsAtHand = seen.length > 0 || activeSkills().length > 0;
   const isDenied = deniesEveryCall(runtime().config.policy, { requester, activeSkills: activeSkills() });

@@ -63,7 +63,7 @@ type TurnRequest = Readonly<{
   transcript: string;
   invocation: Invocation | undefined;
   again?: true;
-  watcher?: Pick<LoopWatcher, 'onText' | 'onSilence' | 'onWritten'>;
+  watcher?: LoopWatcher;
   joining?: Joining | undefined;
   signal: AbortSignal;
 }>;
@@ -80,7 +80,7 @@ export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnA
 
 export type TurnMeans = Readonly<{
   store: Pick<Store, 'transcripts' | 'commit' | 'groupContext'>;
-  questions: Pick<Questions, 'open'>;
+  questions: Questions;
   receive: Receive;
   heard: HeardDeps['heard'];
   /** IANA time zone for people whose own is unknown. */

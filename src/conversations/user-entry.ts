@@ -147,7 +147,7 @@ export type Invocation = Readonly<{ skill: string; args: string }>;
 /** Starts a skill without asking the model. Its result, or its instructions, become an entry (I6). */
 export async function invokeSkill(
   { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
-  deps: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Pick<Clock, 'now'> }>,
+  deps: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Clock }>,
 ): Promise<Readonly<{ entry: Entry; finishesItem: string | undefined }>> {
   const { callTool, signal, clock } = deps;
   const message = args === '' ? `Run ${skill}.` : args;

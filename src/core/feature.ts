@@ -209,9 +209,7 @@ export type Feature = AtRest &
   }>;
 
 /** The hashes of definitions of all these features. */
-export async function allHashes(
-  features: readonly Pick<AtRest, 'definitionHashes'>[],
-): Promise<ReadonlyMap<string, string>> {
+export async function allHashes(features: readonly AtRest[]): Promise<ReadonlyMap<string, string>> {
   const each = await Promise.all(features.map(async (feature) => feature.definitionHashes?.() ?? []));
   return new Map(each.flatMap((hashes) => [...hashes]));
 }

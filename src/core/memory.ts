@@ -50,7 +50,7 @@ export type MemoryUse = Readonly<{
 /** Who holds a memory: a person in their direct messages, a chat, or everybody. It is found nowhere else. */
 export type Holder = `person ${string}` | `chat ${string}` | 'team';
 
-export function holderOf({ scope, author, chat }: Pick<Memory, 'scope' | 'author' | 'chat'>): Holder {
+export function holderOf({ scope, author, chat }: Memory): Holder {
   if (scope === 'team') return 'team';
   return scope === 'person' ? `person ${author}` : `chat ${chat}`;
 }

@@ -172,10 +172,7 @@ export function addressOf(text: string): string | undefined {
 }
 
 /** Addresses that the sender could see when they typed (S7). */
-export function addressesTyped({
-  text,
-  hiddenLinks = [],
-}: Pick<Message, 'text' | 'hiddenLinks'>): readonly string[] {
+export function addressesTyped({ text, hiddenLinks = [] }: Message): readonly string[] {
   return addressesIn(hiddenLinks.reduce((left, link) => left.replaceAll(`(${link})`, ''), text));
 }
 

@@ -17,7 +17,7 @@ export type Provenance = Readonly<{
 /**
  * Kept with a note, a skill or an approval. Undefined if nobody knows; it then counts as nobody's own words.
  */
-export type WordOrigin = Pick<Provenance, 'words' | 'by'> | undefined;
+export type WordOrigin = Provenance | undefined;
 
 export const storedOrigin: z.ZodType<NonNullable<WordOrigin>> = z.object({
   words: z.enum(wordSources),

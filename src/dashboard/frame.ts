@@ -3,7 +3,7 @@ import type { Page, PageView } from './page.ts';
 
 /** The whole page around its content. `notice` says what the last form did. */
 export function frame(
-  page: Pick<Page, 'path' | 'title' | 'lives'>,
+  page: Page,
   all: readonly Page[],
   { config, isRunning, acts, query }: PageView,
   { main, notice }: Readonly<{ main: Html; notice?: string }>,

@@ -25,7 +25,7 @@ export type Sessions = Readonly<{
  * Sessions in memory, so that they end with the process. Only hashes are kept, so the time of a look-up reveals
  * nothing.
  */
-export function createSessions(port: () => number, clock: Pick<Clock, 'now'>): Sessions {
+export function createSessions(port: () => number, clock: Clock): Sessions {
   const sessions = new Map<string, Session>();
   let link: Readonly<{ hash: string; until: number }> | undefined;
   // The ports of one address share its cookies, so the name has the port in it.

@@ -8,7 +8,7 @@ import type { Plugins } from './plugins/plugins.ts';
 
 /** What a few features get besides the shared parts. */
 export type Opened = Readonly<{
-  plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;
+  plugins: Plugins;
   explain: ExplainAccess;
   /** All features of the bot, this one among them. Call it only when something is said or heard. */
   features: () => readonly Feature[];

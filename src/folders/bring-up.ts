@@ -116,7 +116,7 @@ function isEqual(one: StoredFile, other: StoredFile): boolean {
   return isAlike && sameChunks(one, other);
 }
 
-function sameChunks(one: Pick<StoredFile, 'chunks'>, other: Pick<StoredFile, 'chunks'>): boolean {
+function sameChunks(one: StoredFile, other: StoredFile): boolean {
   return (
     one.chunks.length === other.chunks.length && one.chunks.every((chunk, n) => chunk === other.chunks[n])
   );

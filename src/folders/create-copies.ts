@@ -96,7 +96,7 @@ export function createCopies(options: CopiesOptions): Folders {
 /** Asks the store once about all copies. Each is given back however the work ends. */
 async function useCopies<Result>(
   copies: ReadonlyMap<string, Copy>,
-  { how, files }: Readonly<{ how: FolderUse; files: Pick<StoredFiles, 'versions'> }>,
+  { how, files }: Readonly<{ how: FolderUse; files: StoredFiles }>,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const versions = await files.versions([...copies.keys()]);

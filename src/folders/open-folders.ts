@@ -13,7 +13,7 @@ import { createPlainFolders } from './plain-folders.ts';
  */
 export async function openFolders(
   { bot, sandbox }: Pick<Config, 'bot' | 'sandbox'>,
-  store: Pick<Store, 'files' | 'signals'>,
+  store: Store,
   log: Log,
 ): Promise<Folders> {
   const files = store.files();

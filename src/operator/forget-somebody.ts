@@ -33,12 +33,12 @@ const lookEveryMs = 50;
 
 /** `waitMs` is how long to wait for running work to stop; 0 if no bot runs. */
 export function createForgetSomebody(options: {
-  store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
+  store: Store;
   kept: Readonly<{
     users: Pick<Users, 'forget'>;
     pairing: Pick<Pairing, 'pending' | 'forget'>;
     partners: Readonly<{ forget(sender: string): Promise<void> }>;
-    features: readonly Pick<AtRest, 'forget'>[];
+    features: readonly AtRest[];
     settings: Pick<ChatSettings, 'forget'>;
     files: Pick<KeptFiles, 'forget'>;
   }>;

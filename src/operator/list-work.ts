@@ -31,9 +31,9 @@ export type WorkRow = Readonly<{
 }>;
 
 type Reads = Readonly<{
-  inbox: Pick<Store['inbox'], 'list'>;
-  transcripts: Pick<Store['transcripts'], 'current' | 'read'>;
-  pendingRequests: Pick<Store['pendingRequests'], 'waiting'>;
+  inbox: Store['inbox'];
+  transcripts: Store['transcripts'];
+  pendingRequests: Store['pendingRequests'];
 }>;
 
 /** Lists all work that is not finished, without what people said. */

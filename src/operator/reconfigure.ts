@@ -20,8 +20,8 @@ const readOnce =
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
-  replies: Pick<Replies, 'tellOwners'>;
-  audit: Pick<Audit, 'record'>;
+  replies: Replies;
+  audit: Audit;
   clock: Clock;
   log: Log;
 }): (outcome: ParsedConfig, lost?: readonly string[]) => void {

@@ -73,7 +73,7 @@ async function countRoutines({ routines }: Reads): Promise<BotStatus['routines']
   return { active: count('active'), paused: count('paused') };
 }
 
-export async function tasksOf(store: Pick<Store, 'inbox' | 'pendingRequests'>): Promise<readonly TaskRow[]> {
+export async function tasksOf(store: Store): Promise<readonly TaskRow[]> {
   const items = await store.inbox.list('waiting');
   return rowsOf(items, await openRequests(items, store));
 }

@@ -19,10 +19,10 @@ const largestOutgoing = 100_000_000;
  * go only to the conversation in which the work is done (A12).
  */
 export function createDeliverArtifacts(options: {
-  store: Pick<Store, 'commit' | 'outbox'>;
-  outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
+  store: Store;
+  outgoing: OutgoingFiles;
   channels: ReadonlyMap<string, Channel>;
-  replies: Pick<Replies, 'rows'>;
+  replies: Replies;
   /** Removes secrets from name, caption and bytes (S2). */
   clean(): Redaction;
 }): DeliverArtifacts {
@@ -188,10 +188,7 @@ type Kept = Readonly<{ size: number; mime: string }>;
 /** Name of the folder for files on their way to the platforms. */
 export const outgoingGroup = 'outgoing';
 
-export function createOutgoingFiles(
-  { shelf, size }: Pick<Folders, 'shelf' | 'size'>,
-  mostHeld = 2_000_000_000,
-): OutgoingFiles {
+export function createOutgoingFiles({ shelf, size }: Folders, mostHeld = 2_000_000_000): OutgoingFiles {
   const find = (id: string): Promise<string | undefined> => shelf.find(outgoingGroup, id);
 
   async function look(id: string, name: string): Promise<Kept | undefined> {

@@ -47,8 +47,8 @@ type AnswerOptions = ReplyOptions &
   }>;
 
 export function createReplies(options: {
-  store: Pick<Store, 'commit' | 'outbox'>;
-  outgoing: Pick<OutgoingFiles, 'keep'>;
+  store: Store;
+  outgoing: OutgoingFiles;
   channels: ReadonlyMap<string, Channel>;
   owners(): Promise<readonly string[]>;
   languageOf(person: string): Promise<string | undefined>;

@@ -12,7 +12,7 @@ export type AnsweredThreads = Readonly<{
   has(conversation: Message['conversation']): Promise<boolean>;
 }>;
 
-export function createAnsweredThreads(store: Pick<Store, 'keyed'>): AnsweredThreads {
+export function createAnsweredThreads(store: Store): AnsweredThreads {
   const threads = store.keyed('threads');
   return {
     async add({ conversation, ephemeral }) {
@@ -25,7 +25,7 @@ export function createAnsweredThreads(store: Pick<Store, 'keyed'>): AnsweredThre
 
 /** Who talks with the bot in each thread, shared by all processes (H11). */
 export function createThreadPartners(
-  store: Pick<Store, 'keyed'>,
+  store: Store,
 ): ThreadPartners & Readonly<{ forget(sender: string): Promise<void> }> {
   const partners = store.keyed('thread-partners');
   return {

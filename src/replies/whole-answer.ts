@@ -46,8 +46,8 @@ type Long = Readonly<{
  * same file.
  */
 export function createWholeAnswer(options: {
-  store: Readonly<{ outbox: Pick<Store['outbox'], 'receipt'> }>;
-  outgoing: Pick<OutgoingFiles, 'keep'>;
+  store: Readonly<{ outbox: Store['outbox'] }>;
+  outgoing: OutgoingFiles;
 }): (long: Long) => Promise<Part> {
   const { store, outgoing } = options;
   return async ({ key, markdown, channel, language, onlyTo }) => {

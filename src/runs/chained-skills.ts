@@ -72,7 +72,7 @@ async function runInner(
 
 export function reportDenial(
   { skill, code, reason, requester }: DeniedSkill,
-  { audit, log }: Pick<AgentDeps, 'audit' | 'log'>,
+  { audit, log }: AgentDeps,
 ): void {
   log.info({ skill, code, reason, sender: requester.sender }, 'a skill was denied');
   void audit.record({ event: 'skill_refused', ...placeOf(requester), skill, code });

@@ -69,7 +69,7 @@ export function createJudgeCalls(options: {
   /** Whose words the input of a call consists of (S13). */
   whose(text: string, of: Readonly<{ run: string; sender: string }>): Promise<Provenance>;
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }) {
   const { runtime, ask, outside, stillAdmitted, deliverArtifacts, whose } = options;
   const { store, clock } = options;

@@ -69,8 +69,8 @@ export function createKeptFiles(folders: Folders): KeptFiles {
 
 /** Removes old data at the start and then every hour, until the signal aborts (Q12). */
 export async function startRetention(options: {
-  store: Pick<Store, 'prune' | 'inbox'>;
-  files: Pick<KeptFiles, 'tidy'>;
+  store: Store;
+  files: KeptFiles;
   days(): number;
   clock: Clock;
   log: Log;

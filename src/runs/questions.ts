@@ -56,7 +56,7 @@ function asOneQuestion(given: unknown): unknown {
 export function createQuestions(options: {
   store: Readonly<{
     pendingRequests: Store['pendingRequests'];
-    transcripts: Pick<Store['transcripts'], 'read'>;
+    transcripts: Store['transcripts'];
   }>;
   clock: Clock;
 }): Questions {

@@ -244,10 +244,7 @@ function digest(text: string): string {
 /** Wraps a model so that it is shown the files of a conversation (M12). `chat` is the chat's folder. */
 export type Seeing = (model: Model, chat: string) => Model;
 
-export function createSeeing({
-  received,
-  log,
-}: Readonly<{ received: Pick<ReceivedFiles, 'read'>; log: Log }>): Seeing {
+export function createSeeing({ received, log }: Readonly<{ received: ReceivedFiles; log: Log }>): Seeing {
   const refused = createRefusedFiles();
   return (model, chat) => {
     const folder = path.basename(chat);

@@ -32,7 +32,7 @@ export function createRequirements(options: {
   config: () => Config;
   mode: SandboxMode;
   available: () => AvailablePackages;
-  features: readonly Pick<Feature, 'lacks'>[];
+  features: readonly Feature[];
 }): Requirements {
   const { config, mode, available, features } = options;
   return async (skill, requester, signal) => {
@@ -69,10 +69,7 @@ export function createRequirements(options: {
   };
 }
 
-function missingPackages(
-  { packages }: Pick<Skill, 'packages'>,
-  available: AvailablePackages,
-): readonly string[] {
+function missingPackages({ packages }: Skill, available: AvailablePackages): readonly string[] {
   return packages.filter((name) => !available.has(name));
 }
 
@@ -91,10 +88,7 @@ function installCommand(
   return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}${skilletHere()} sandbox build`;
 }
 
-function missingPrograms(
-  { programs }: Pick<Skill, 'programs'>,
-  available: AvailablePackages,
-): readonly string[] {
+function missingPrograms({ programs }: Skill, available: AvailablePackages): readonly string[] {
   return programs.filter((name) => !available.runs(name));
 }
 
@@ -102,7 +96,7 @@ function programsFix(
   mode: SandboxMode,
   from: AvailablePackages['from'],
   missing: readonly string[],
-  skill: Pick<Skill, 'installs'>,
+  skill: Skill,
 ): string {
   const names = [...new Set(missing.flatMap((program) => packageOf(program) ?? []))];
   const others = missing.filter((program) => packageOf(program) === undefined);

@@ -42,7 +42,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export type RunDeps = AgentDeps &
   Readonly<{
-    questions: Pick<Questions, 'tool'>;
+    questions: Questions;
     chained(skill: Skill, run: RunPlace, requester: Requester): Promise<Tool>;
     subagent(skill: Skill, run: RunPlace, maxIterations: number): Tool;
   }>;

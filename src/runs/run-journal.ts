@@ -28,7 +28,7 @@ export function useOfEntry(entry: Entry, user: User, zone: string): NonNullable<
 export async function hasStarted(
   parent: string,
   toolUseId: string,
-  { transcripts }: Pick<Store, 'transcripts'>,
+  { transcripts }: Store,
 ): Promise<boolean> {
   const { entries } = await transcripts.read(runJournal(parent, runIdOf(parent, toolUseId)));
   return entries.length > 0;

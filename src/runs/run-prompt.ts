@@ -17,7 +17,7 @@ const opening = 'You carry out the skill "';
 type RunPrompt = Readonly<{ system: readonly Anthropic.TextBlockParam[]; firstMessage: string }>;
 
 /** The name of the skill whose run makes this request. Undefined: the main agent makes it. */
-export function skillOfRun({ system }: Pick<ModelRequest, 'system'>): string | undefined {
+export function skillOfRun({ system }: ModelRequest): string | undefined {
   const text = system[0]?.text ?? '';
   return text.startsWith(opening) ? text.slice(opening.length, text.indexOf('"', opening.length)) : undefined;
 }

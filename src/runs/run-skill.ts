@@ -80,10 +80,10 @@ export type RunSkill = (
 ) => Promise<SkillResult>;
 
 type RunSkillDeps = Readonly<{
-  store: Pick<Store, 'transcripts' | 'commit'>;
+  store: Store;
   /** IANA time zone for people whose own is unknown. */
   zone(): string;
-  questions: Pick<Questions, 'take'>;
+  questions: Questions;
   createContext: CreateRunContext;
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
@@ -237,7 +237,7 @@ type CountRun = (model: string, ended?: Pick<SkillResult, 'status' | 'code' | 'i
 function countsRun(
   { skill, context: { requester }, run }: RunInput,
   began: number,
-  { zone, clock }: Pick<RunSkillDeps, 'zone' | 'clock'>,
+  { zone, clock }: RunSkillDeps,
 ): CountRun {
   if (run.part !== undefined) return () => [];
   const { sender } = requester;
@@ -252,7 +252,7 @@ function countsRun(
 function logEnd(
   { skill, context: { requester }, run }: RunInput,
   { result, model }: Readonly<{ result: SkillResult; model: Model }>,
-  { costOf, log }: Pick<RunSkillDeps, 'costOf' | 'log'>,
+  { costOf, log }: RunSkillDeps,
 ): void {
   const { status, code, iterations, tokens, durationMs } = result;
   log.info(

@@ -22,7 +22,7 @@ type RunGround = Readonly<{
   skill: Skill;
   folders: RunFolders;
   /** Keeps `folders` up to date with the store. */
-  working: Pick<Folders, 'use'>;
+  working: Folders;
   sandbox: Sandbox;
   scripts: ScriptGround | undefined;
 }>;
@@ -113,7 +113,7 @@ export function commandTools({
 export function scriptGround(
   skill: Skill,
   { scratch }: RunFolders,
-  sandbox: Pick<Sandbox, 'seen'>,
+  sandbox: Sandbox,
 ): ScriptGround | undefined {
   if (skill.directory === undefined || listSkillFiles(skill).scripts.length === 0) return undefined;
   return {

@@ -14,7 +14,7 @@ const mostFiles = 2_000;
  */
 export async function bringShared(
   { shared, own }: Readonly<{ shared: string; own: string }>,
-  folders: Pick<Folders, 'use'>,
+  folders: Folders,
 ): Promise<void> {
   await folders.use([nameOfChat(shared)], 'reads', () =>
     folders.use([nameOfChat(own)], 'changes', () => copyNewer(shared, own)),

@@ -32,9 +32,9 @@ export function subagentTool(
     runSkill,
     budgets,
   }: Readonly<{
-    store: Pick<Store, 'transcripts'>;
+    store: Store;
     runSkill: RunSkill;
-    budgets: Pick<Budgets, 'ofModel'>;
+    budgets: Budgets;
   }>,
 ): Tool {
   const tool = defineTool({

@@ -50,7 +50,7 @@ export async function setUpTask(
   message: Message,
   task: NewTask,
   refuse: RefuseTask | undefined,
-  { store }: Readonly<{ store: Pick<Store, 'addWork'> }>,
+  { store }: Readonly<{ store: Store }>,
 ): Promise<Readonly<{ id: string } | { refused: string }>> {
   const id = runIdOf(task.parent, task.toolUseId);
   const beside = `${conversationKey(message.conversation)}~`;
@@ -70,8 +70,8 @@ export async function setUpTask(
 }
 
 type RunTaskDeps = Readonly<{
-  store: Pick<Store, 'commit' | 'signals' | 'transcripts'>;
-  clock: Pick<Clock, 'now'>;
+  store: Store;
+  clock: Clock;
 }>;
 
 /** Makes the queued call, then tells its result to the conversation. */
@@ -114,7 +114,7 @@ export async function tellResult(
   { message }: InboxItem,
   { id, skill, ofRoutine }: RunTask,
   { content, isError, activeSkill, taint, done }: ToolOutcome & Readonly<{ done?: string }>,
-  { store }: Readonly<{ store: Pick<Store, 'commit' | 'signals'> }>,
+  { store }: Readonly<{ store: Store }>,
 ): Promise<void> {
   const failed = isError ? true : undefined;
   const task = { kind: 'result', id, skill, result: content, failed, activeSkill, taint, ofRoutine } as const;
@@ -127,7 +127,7 @@ export async function tellResult(
 export function taskProgress(
   { id }: Pick<RunTask, 'id'>,
   signal: AbortSignal,
-  { store, clock, log }: Readonly<{ store: Pick<Store, 'signals'>; clock: Clock; log: Log }>,
+  { store, clock, log }: Readonly<{ store: Store; clock: Clock; log: Log }>,
 ): (text: string) => void {
   let newest = '';
   let isDue = false;
@@ -151,7 +151,7 @@ export function taskProgress(
 
 type Waiting = Readonly<{ id: string; conversation: Conversation; patienceMs: number }>;
 type WaitDeps = Readonly<{
-  store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
+  store: Store;
   clock: Clock;
   stopping: AbortSignal;
 }>;
@@ -162,7 +162,7 @@ type WaitDeps = Readonly<{
  */
 export async function waitForTask(
   waiting: Waiting,
-  context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'addTaint'>,
+  context: ToolContext,
   deps: WaitDeps,
 ): Promise<Envelope | undefined> {
   const { id, patienceMs } = waiting;
@@ -203,8 +203,8 @@ export async function waitForTask(
 
 async function takeResult(
   { id, conversation }: Waiting,
-  context: Pick<ToolContext, 'settle' | 'addTaint'>,
-  { inbox }: Pick<Store, 'inbox'>,
+  context: ToolContext,
+  { inbox }: Store,
 ): Promise<Envelope | undefined> {
   const items = await inbox.waitingIn(conversationKey(conversation));
   const found = items.find(({ key }) => key === resultKey(id))?.message?.task;
@@ -215,7 +215,7 @@ async function takeResult(
 }
 
 /** Cancels items in one transaction, and tells the processes that run them to stop (Q4, T8). */
-export async function cancelWork(store: Pick<Store, 'stop' | 'signals'>, order: StopOrder): Promise<Stopped> {
+export async function cancelWork(store: Store, order: StopOrder): Promise<Stopped> {
   const stopped = await store.stop(order);
   for (const key of stopped.stopping) await store.signals.send('stop', key);
   return stopped;

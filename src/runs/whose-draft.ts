@@ -24,7 +24,7 @@ const ownTools: readonly string[] = [
 export async function whoseDraft(
   text: string,
   { run, sender }: Readonly<{ run: string; sender: string }>,
-  { transcripts }: Readonly<{ transcripts: Pick<Transcripts, 'read'> }>,
+  { transcripts }: Readonly<{ transcripts: Transcripts }>,
 ): Promise<Provenance> {
   const taint = await taintAround(transcripts, run);
   const met = await metUpTo(run, transcripts);
@@ -36,14 +36,14 @@ export async function whoseDraft(
 type Met = readonly Entry[] | undefined;
 
 /** All entries of a transcript and of those around it, the outermost first. */
-async function metUpTo(id: string, transcripts: Pick<Transcripts, 'read'>): Promise<Met> {
+async function metUpTo(id: string, transcripts: Transcripts): Promise<Met> {
   const parent = parentOf(id);
   const around = parent === id ? [] : await metUpTo(parent, transcripts);
   const own = await metIn(id, transcripts);
   return around === undefined || own === undefined ? undefined : [...around, ...own];
 }
 
-async function metIn(id: string, transcripts: Pick<Transcripts, 'read'>): Promise<Met> {
+async function metIn(id: string, transcripts: Transcripts): Promise<Met> {
   const { entries, damaged } = await transcripts.read(id);
   if (entries.length === 0 || damaged > 0) return undefined;
   const all = entries.map(({ entry }) => entry);

@@ -144,7 +144,7 @@ type SkillEnvironment = Readonly<{
  * gets nothing (D9).
  */
 export function skillEnvironment(
-  skill: Pick<Skill, 'name' | 'path' | 'env' | 'access'>,
+  skill: Skill,
   values: Readonly<Record<string, string | undefined>>,
 ): SkillEnvironment {
   if (!skill.access.approved) return { env: {}, missing: [], diagnostics: [] };

@@ -135,7 +135,7 @@ type ReadOptions = Readonly<{
   strict?: boolean;
   /** Results of earlier readings by path. They are used and updated. */
   remembered?: Map<string, Remembered>;
-  lastGood?: Pick<LastGood, 'read'>;
+  lastGood?: LastGood;
   onGood?: (stored: StoredSkill, store: SkillStore, bytes: Uint8Array | undefined) => void;
 }>;
 

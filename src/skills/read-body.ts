@@ -27,7 +27,7 @@ export type Body =
  */
 export async function readBody(
   skill: Pick<Skill, 'path' | 'root' | 'name' | 'pin'>,
-  lastGood?: Pick<LastGood, 'read'>,
+  lastGood?: LastGood,
   maxBytes = bytesRead,
 ): Promise<Body> {
   if (skill.pin !== undefined) return readPinnedBody(skill.path, skill.pin, maxBytes);

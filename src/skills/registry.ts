@@ -46,7 +46,7 @@ export type Registry = Readonly<{
 export function createRegistry(
   skills: readonly Skill[],
   diagnostics: readonly Diagnostic[] = [],
-  lastGood?: Pick<LastGood, 'read'>,
+  lastGood?: LastGood,
 ): Registry {
   const sorted = Object.freeze([...skills].sort((a, b) => (a.name < b.name ? -1 : 1)));
   const byName = new Map(sorted.map((skill) => [skill.name, skill]));

@@ -18,7 +18,7 @@ const lookEveryMs = 60_000;
 export async function watchSources(options: {
   config: () => Pick<Config, 'skills' | 'bot'>;
   /** When sources were last looked at, and what owners were told, by data directory. */
-  store: Pick<Store, 'keyed'>;
+  store: Store;
   replies: Pick<Replies, 'tellOwners'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;

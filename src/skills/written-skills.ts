@@ -70,7 +70,7 @@ const askersMs = 90 * 86_400_000;
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;
 
 /** Keeps the records in the store. A record that can't be read approves nothing. */
-export function createWrittenSkills(store: Pick<Store, 'keyed' | 'files'>): WrittenSkills {
+export function createWrittenSkills(store: Store): WrittenSkills {
   const stored = store.keyed('written-skills');
   const askers = store.keyed('skill-askers');
 
@@ -136,10 +136,7 @@ export async function readApprovals(written: Pick<WrittenSkills, 'all'>, root: s
  * A function that returns a skill with its approval as it is now, because a change of its files may have undone it.
  * Rejects if the store can't be read.
  */
-export function createAsItStands(
-  written: Pick<WrittenSkills, 'all'>,
-  root: string,
-): (skill: Skill) => Promise<Skill> {
+export function createAsItStands(written: WrittenSkills, root: string): (skill: Skill) => Promise<Skill> {
   return async (skill) => {
     if (skill.origin !== 'workspace' || !skill.access.approved) return skill;
     const isApproved = await readApprovals(written, root);

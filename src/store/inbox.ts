@@ -149,7 +149,7 @@ export function createInbox(
     `${waiting} AND queue >= ?1 AND queue < ?1 || '\u007f' AND (queue = ?1 OR queue > ?1 || '/' AND queue < ?1 || '0' OR queue > ?1 || '~')
      ORDER BY seq`,
   );
-  const behind = sql.lookup<Pick<InboxRow, 'key' | 'parts' | 'accepted_at'>>(
+  const behind = sql.lookup<InboxRow>(
     `SELECT seq, key, parts, accepted_at FROM inbox
      WHERE status = 'waiting' AND queue = ?1 AND seq > CAST(?2 AS BIGINT)`,
     { most, order: 'seq' },
@@ -157,7 +157,7 @@ export function createInbox(
   const dead = sql.statement<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
-  const joinable = sql.lookup<Pick<InboxRow, 'parts'>>(
+  const joinable = sql.lookup<InboxRow>(
     `SELECT parts FROM inbox WHERE join_key = ?1 AND queue = ?2 AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
     { most },
   );

@@ -12,7 +12,7 @@ export class NewerRow extends Error {
  * that this version does not know completely. Otherwise such a row is damaged, or its unknown fields are left out.
  */
 export function readShared<T>(
-  { isBehind }: Pick<Sql, 'isBehind'>,
+  { isBehind }: Sql,
   schema: z.ZodType<T>,
   json: string,
 ): ReadJson<T> | Promise<ReadJson<T>> {

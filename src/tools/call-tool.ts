@@ -176,7 +176,7 @@ type Assessment = Exclude<CallAssessment, { refused: Envelope }>;
 export async function judgeCall(
   attempt: Attempt,
   { tool, assessment }: Readonly<{ tool: Tool; assessment: Assessment }>,
-  { decide, requester, redact, log }: Pick<Door, 'decide' | 'requester' | 'redact' | 'log'>,
+  { decide, requester, redact, log }: Door,
 ): Promise<Envelope | undefined> {
   const { id, input } = attempt.call;
   const { mustConfirm, taint, outward, risk = riskOf(tool) } = assessment;
@@ -253,7 +253,7 @@ export async function runTool(
 
 function deliveryOf(
   { call, artifacts: delivered }: Attempt,
-  { requester, turn, deliverArtifacts }: Pick<Door, 'requester' | 'turn' | 'deliverArtifacts'>,
+  { requester, turn, deliverArtifacts }: Door,
 ): Pick<ToolContext, 'artifact' | 'artifacts'> {
   let index = 0;
   const artifacts: ToolContext['artifacts'] = async (files) => {

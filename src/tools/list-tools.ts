@@ -22,10 +22,10 @@ type Shown = Readonly<{ name: string; title: string; says: string; risk: Risk }>
 
 export function createListTools(options: {
   runtime: () => RuntimeConfig;
-  library: Pick<SkillLibrary, 'current'>;
+  library: SkillLibrary;
   accessOf(message: Message): Promise<SkillUse>;
-  outside: Pick<OutsideTools, 'offered'>;
-  sandbox: Pick<Sandbox, 'mode'>;
+  outside: OutsideTools;
+  sandbox: Sandbox;
 }): ListTools {
   const { runtime, library, accessOf, outside, sandbox } = options;
   const inSandbox = riskInSandbox({ mode: sandbox.mode, reachesNetwork: false });
@@ -102,7 +102,7 @@ function outsideTool(tool: Tool, say: Say): readonly Shown[] {
  * are known only while the servers run.
  */
 export function listedToolDiagnostics(
-  skills: readonly Pick<Skill, 'path' | 'allowedTools' | 'disallowedTools'>[],
+  skills: readonly Skill[],
   { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,
 ): readonly Diagnostic[] {
   return skills.flatMap((skill) => {

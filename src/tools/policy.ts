@@ -70,7 +70,7 @@ export function deniesEveryCall(
   };
 }
 
-function strictestOf(rules: readonly Pick<PolicyRule, 'action'>[]): PolicyAction | undefined {
+function strictestOf(rules: readonly PolicyRule[]): PolicyAction | undefined {
   return strictest.find((action) => rules.some((rule) => rule.action === action));
 }
 

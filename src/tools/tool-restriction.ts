@@ -182,7 +182,7 @@ export async function skillInstructions(
     body: Promise<FilledBody>;
     maxBytes: number;
     change?: (body: Extract<FilledBody, { ok: true }>) => string;
-    restriction: Pick<ToolRestriction, 'judge'>;
+    restriction: ToolRestriction;
   }>,
 ): Promise<Instructions> {
   const body = await given.body;

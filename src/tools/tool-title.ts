@@ -4,7 +4,7 @@ import type { Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
 
 /** A line about what a call is doing. It leaves out the arguments, because they may hold secrets (U13). */
-export function doingOf({ name }: Pick<Tool, 'name'>, language: string | undefined): string {
+export function doingOf({ name }: Tool, language: string | undefined): string {
   const say = sayIn(language);
   const builtIn = builtInTool(name);
   return builtIn === undefined ? say`using ${oneLine(name.replaceAll('_', ' '), 60)}` : say(builtIn.doing);

@@ -180,11 +180,7 @@ async function tellAlone(call: CallSlack, press: Press, words: string): Promise<
 }
 
 /** Returns how to add the receipt reaction (H13). Nothing waits for it. */
-function createReact(
-  call: CallSlack,
-  name: string,
-  log: Log,
-): (message: Pick<Message, 'conversation' | 'platformId'>) => void {
+function createReact(call: CallSlack, name: string, log: Log): (message: Message) => void {
   return ({ conversation, platformId }) => {
     if (platformId === undefined) return;
     call('reactions.add', { channel: conversation.chat, timestamp: platformId, name }).catch(

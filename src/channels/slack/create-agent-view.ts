@@ -6,7 +6,7 @@ import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
 /** Slack's agent view around a direct message (H4). Nothing waits for these calls. */
 export type AgentView = Readonly<{
-  suggest(visit: Pick<Visit, 'conversation'>, prompts: readonly Prompt[]): void;
+  suggest(visit: Visit, prompts: readonly Prompt[]): void;
   title(message: Message): void;
 }>;
 

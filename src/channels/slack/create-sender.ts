@@ -32,11 +32,7 @@ export type SlackSender = Readonly<{
 type Body = Readonly<{ text: string; blocks?: readonly SlackBlock[] }>;
 
 /** Makes the sender. `posts` is limited by channel, `edits` by workspace (H8). */
-export function createSender(
-  { call, me }: Pick<SlackApi, 'call' | 'me'>,
-  { posts, edits }: Pick<SlackPaces, 'posts' | 'edits'>,
-  log: Log,
-): SlackSender {
+export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPaces, log: Log): SlackSender {
   const write = createMarkdownTask(new URL('./message-worker', import.meta.url), {
     read: ({ markdown }: Readonly<{ markdown: string }>) => toSlackMessage(markdown),
     plain: toPlainMessage,

@@ -13,7 +13,7 @@ export function createShowHome(
   call: CallSlack,
   pace: RateLimiter,
   log: Log,
-): (of: Pick<Visit, 'conversation' | 'sender'>, home: Home, hash?: string) => void {
+): (of: Visit, home: Home, hash?: string) => void {
   const newest = new Map<string, Home>();
 
   async function publish(user: string, home: Home, view: object, hash: string | undefined): Promise<void> {

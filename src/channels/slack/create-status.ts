@@ -41,7 +41,7 @@ type Work = {
 export function createStatus(options: {
   call: CallSlack;
   sender: SlackSender;
-  paces: Pick<SlackPaces, 'posts' | 'edits'>;
+  paces: SlackPaces;
   openStream: OpenStream | undefined;
   log: Log;
   clock: Clock;

@@ -22,7 +22,7 @@ export async function findKey(
   call: CallSlack,
   { chat, thread }: Conversation,
   key: string,
-  me?: Pick<SlackIdentity, 'user' | 'team'>,
+  me?: SlackIdentity,
 ): Promise<string | undefined> {
   const where = thread === undefined ? { channel: chat } : { channel: chat, ts: thread };
   const method = thread === undefined ? 'conversations.history' : 'conversations.replies';

@@ -16,7 +16,7 @@ const page = z.object({
 
 /** Messages before this one in its thread, or in the channel since `since`: the newest `most`, oldest first. */
 export async function readEarlier(
-  { call, me, names }: Pick<SlackApi, 'call' | 'me' | 'names'>,
+  { call, me, names }: SlackApi,
   message: Message,
   bounds: Readonly<{ most: number; since: number }>,
 ): Promise<readonly Message[]> {

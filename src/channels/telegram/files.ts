@@ -64,7 +64,7 @@ export async function sendFile(
 }
 
 /** Which files are shown together. Voice notes are sent alone. */
-export function albumKind({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
+export function albumKind({ mime, size }: OutgoingFile): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';
 }

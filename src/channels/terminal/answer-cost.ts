@@ -11,10 +11,7 @@ export type AnswerCost = Readonly<{
   line(): Promise<string | undefined>;
 }>;
 
-export function createAnswerCost(
-  spent: () => Promise<AnswerSpending | undefined>,
-  clock: Pick<Clock, 'now'>,
-): AnswerCost {
+export function createAnswerCost(spent: () => Promise<AnswerSpending | undefined>, clock: Clock): AnswerCost {
   let began: number | undefined;
   let before: Promise<AnswerSpending | undefined> = Promise.resolve(undefined);
   return {

@@ -14,7 +14,7 @@ type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
 
 export type AdmitDeps = App &
   Readonly<{
-    features: Pick<FeatureParts, 'withoutSecrets' | 'take'>;
+    features: FeatureParts;
     strangers: Strangers;
     meetGroup: MeetGroup;
     commands: Commands;

@@ -95,7 +95,7 @@ function toStranger({ sender }: Visit, code: MessageDenial): string {
 /** Suggests prompts to a person who opens their direct message (H4). */
 export async function suggestPrompts(
   { visit, suggest }: OpenedEvent,
-  { users, overview }: Readonly<{ users: Pick<Users, 'mayAct'>; overview: Pick<Overview, 'usable'> }>,
+  { users, overview }: Readonly<{ users: Users; overview: Overview }>,
 ): Promise<void> {
   if (!(await users.mayAct(visit)).allowed) return;
   const question = sayIn(visit.sender.language)`What can you do?`;

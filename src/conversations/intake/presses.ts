@@ -10,7 +10,7 @@ import { stopOwnRun } from '../stop-work.ts';
 export type SayAs = (message: Message) => Promise<void>;
 
 type PressDeps = Pick<App, 'store' | 'clock' | 'log' | 'users' | 'replies'> &
-  Readonly<{ features: Pick<FeatureParts, 'press'> }>;
+  Readonly<{ features: FeatureParts }>;
 
 /**
  * Answers a pressed button outside the queue (Q4). Anybody can press, so each feature checks who did, and explains a

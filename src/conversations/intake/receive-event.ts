@@ -144,7 +144,7 @@ function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
 }
 
 /** Puts the time zone that a person chose in place of the platform's (U20). */
-async function inTheirZone(event: ChannelEvent, users: Pick<Users, 'timezoneOf'>): Promise<ChannelEvent> {
+async function inTheirZone(event: ChannelEvent, users: Users): Promise<ChannelEvent> {
   const sender = senderOf(event);
   const timezone = sender?.kind === 'person' ? await users.timezoneOf(sender.id) : undefined;
   return timezone === undefined ? event : withSender(event, (one) => ({ ...one, timezone }));

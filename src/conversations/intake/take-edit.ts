@@ -9,9 +9,9 @@ import type { Commands } from '../commands.ts';
 const mostHeard = 200;
 
 export type EditDeps = Readonly<{
-  store: Pick<Store, 'inbox' | 'groupContext' | 'transcripts'>;
+  store: Store;
   migrations: Pick<ChatMigrations, 'original'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   resolve: Commands['resolve'];
   taken(message: Message): Promise<void>;
 }>;

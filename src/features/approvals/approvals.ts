@@ -61,7 +61,7 @@ export function createApprovals(
     stopping: AbortSignal;
   }>,
   host: Readonly<{
-    store: Pick<Store, 'pendingRequests' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
+    store: Store;
     audit: Pick<Audit, 'record' | 'holds'>;
     clock: Clock;
     log: Log;

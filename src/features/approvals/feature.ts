@@ -14,7 +14,7 @@ export const approvals = {
   atRest: (desk: Desk) => atRest(desk, rulesOf(desk)),
 };
 
-function rulesOf({ store, audit }: Pick<Desk, 'store' | 'audit'>): StandingRules {
+function rulesOf({ store, audit }: Desk): StandingRules {
   return createStandingRules({ stored: store.keyed('standing-rules'), audit });
 }
 

@@ -31,7 +31,7 @@ const approvalAnswer = z.object({
 /** What operators can do about questions and standing approvals. `answer` is undefined while no bot runs. */
 export function approvalOperations(
   desk: Desk,
-  rules: Pick<StandingRules, 'list' | 'revoke'>,
+  rules: StandingRules,
   definitionHashes: () => Promise<ReadonlyMap<string, string>>,
   answer?: Approvals['answer'],
 ) {
@@ -95,6 +95,6 @@ function toWaitingApproval(request: PendingRequest): WaitingApproval {
 }
 
 /** Whether only its requester can read the question, so that nobody else can approve the call (S8). */
-function isAskedDirectly({ payload: { chatType } }: Pick<PendingRequest, 'payload'>): boolean {
+function isAskedDirectly({ payload: { chatType } }: PendingRequest): boolean {
   return !isShared({ chatType });
 }

@@ -24,7 +24,7 @@ export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Prom
  */
 export function createAskAboutSkill(options: {
   root: string;
-  store: Pick<Store, 'commit'>;
+  store: Store;
   replies: Replies;
   mayApprove(sender: string): Promise<boolean>;
   approvers(): readonly string[];

@@ -50,10 +50,10 @@ export type SkillAuthoring = Readonly<{
 }>;
 
 export function createSkillAuthoring(options: {
-  store: Pick<Store, 'keyed' | 'files' | 'commit'>;
+  store: Store;
   runtime: () => RuntimeConfig;
-  library: Pick<SkillLibrary, 'rescan'>;
-  users: Pick<Users, 'isOwner' | 'mayAct'>;
+  library: SkillLibrary;
+  users: Users;
   accessOf: AccessContext;
   writeCommand: WriteCommand;
   replies: Replies;
@@ -100,7 +100,7 @@ export type SkillWriting = Readonly<{
 
 /** The tools that write and read skills. A written skill stays off until somebody enables it. */
 export function createSkillWritingTools({ write, read }: SkillWriting, whose: WhoseWords): readonly Tool[] {
-  const wordsOf = ({ content, files }: Pick<SkillDraft, 'content' | 'files'>): Promise<Provenance> =>
+  const wordsOf = ({ content, files }: SkillDraft): Promise<Provenance> =>
     whose([content, ...files.map((file) => file.content)].join('\n'));
   const writing = defineTool({
     name: 'skill_write',

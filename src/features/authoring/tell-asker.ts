@@ -19,7 +19,7 @@ export function createTellAsker({
 }: {
   store: Pick<Store, 'commit'>;
   runtime: () => Pick<RuntimeConfig, 'rules'>;
-  registry(): Promise<Pick<Registry, 'get'>>;
+  registry(): Promise<Registry>;
   users: Pick<Users, 'mayAct'>;
   accessOf: AccessContext;
   writeCommand: WriteCommand;

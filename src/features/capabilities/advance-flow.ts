@@ -42,13 +42,13 @@ const final: ReadonlySet<CapabilityCode> = new Set([
 
 export function createAdvanceFlow(options: {
   providers: () => ConfiguredProviders;
-  records: Pick<CapabilityRecords, 'change'>;
+  records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
-  calls: Pick<SignedCalls, 'call'>;
+  calls: SignedCalls;
   /** Asks the person whether the linked identity is theirs, once for each flow. */
   askToConfirm(flow: OpenFlow, account: LinkedAccount): Promise<void>;
   tellFailure(flow: OpenFlow, why: CapabilityFailure, over: boolean): Promise<void>;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }): AdvanceFlow {
   const { providers, records, key, calls, askToConfirm, tellFailure, clock } = options;
 
@@ -144,7 +144,7 @@ type AttendFlows = Readonly<{
  * after 10 seconds; that of one that stopped is due at once.
  */
 export function createSignInWorker(options: {
-  records: Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue' | 'change'>;
+  records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
   advance: AdvanceFlow;
   clock: Clock;

@@ -42,14 +42,14 @@ const codeAlphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
 export function createAuthFlows(options: {
   find: InvokeCapability['find'];
-  records: Pick<CapabilityRecords, 'begin' | 'flows'>;
+  records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
-  calls: Pick<SignedCalls, 'call'>;
+  calls: SignedCalls;
   advance: AdvanceFlow;
   /** Sends the link to the person, once for each `key`. */
   sendLink(flow: OpenFlow, key: string): Promise<void>;
   wake(): void;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }): AuthFlows {
   const { find, records, key, calls, advance, sendLink, wake, clock } = options;
 

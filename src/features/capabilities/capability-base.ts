@@ -95,8 +95,8 @@ type OfferedNamespace = Readonly<{
 }>;
 
 export function createCapabilityOperations(
-  { providers, definitions, accounts }: Pick<CapabilityBase, 'providers' | 'definitions' | 'accounts'>,
-  audit: Pick<Audit, 'record'>,
+  { providers, definitions, accounts }: CapabilityBase,
+  audit: Audit,
 ): CapabilityOperations {
   return {
     async list() {
@@ -141,10 +141,7 @@ export type Accounts = Readonly<{
 }>;
 
 /** Keeps linked accounts. Their names are encrypted, too, so that a stolen store reveals no mailbox (C6). */
-export function createAccounts(
-  records: Pick<CapabilityRecords, 'accounts' | 'removeAccount'>,
-  key: () => Promise<CapabilityKey>,
-): Accounts {
+export function createAccounts(records: CapabilityRecords, key: () => Promise<CapabilityKey>): Accounts {
   const place = ({ sender, capability, name }: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): string =>
     `account ${sender} ${capability} ${name}`;
   const nameOf = ({ hash }: CapabilityKey, of: Pick<Account, 'sender' | 'capability' | 'ref'>): string =>

@@ -45,8 +45,8 @@ export function judgeCaller(
  * messages (C5). In chats shared with another company they never work. Undefined: it may be called.
  */
 export function judgePlace(
-  { id, sensitive, allowed_chat_types: listed }: Pick<Capability, 'id' | 'sensitive' | 'allowed_chat_types'>,
-  { chatType, external }: Pick<Requester, 'chatType' | 'external'>,
+  { id, sensitive, allowed_chat_types: listed }: Capability,
+  { chatType, external }: Requester,
 ): CapabilityFailure | undefined {
   const byDefault: readonly ChatType[] | undefined = sensitive ? ['private'] : undefined;
   const allowed = listed.length > 0 ? listed : byDefault;
@@ -78,7 +78,7 @@ export function judgeInput(
 
 /** The account that is named, otherwise the only one. Null if the operation needs none (C6). */
 export function chooseAccount(
-  operation: Pick<CheckedOperation, 'requires_auth'>,
+  operation: CheckedOperation,
   refs: readonly string[],
   named: string | undefined,
 ): CapabilityOutcome<string | null> {

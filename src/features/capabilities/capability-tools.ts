@@ -10,7 +10,7 @@ import { shownCall, type InvokeCapability } from './invoke-capability.ts';
 type CapabilityGround = Readonly<{
   invoke: InvokeCapability;
   flows: AuthFlows;
-  accounts: Pick<Accounts, 'list'>;
+  accounts: Accounts;
   /** Records a call, even if it was refused (L6). */
   onCall(call: CapabilityCallRecord): Promise<void>;
 }>;

@@ -28,9 +28,9 @@ export type ConfirmAccounts = Readonly<{
 /** Asks people by buttons whether a linked identity is theirs (C6). */
 export function createConfirmAccounts(options: {
   confirm: ConfirmLink;
-  store: Pick<Store, 'commit' | 'outbox'>;
-  replies: Pick<Replies, 'rows'>;
-  audit: Pick<Audit, 'record'>;
+  store: Store;
+  replies: Replies;
+  audit: Audit;
 }): ConfirmAccounts {
   const { confirm, store, replies, audit } = options;
   const keyOf = (id: string): string => `link:${id}`;
@@ -100,10 +100,10 @@ type ConfirmLink = (
 ) => Promise<Confirmed>;
 
 export function createConfirmLink(options: {
-  records: Pick<CapabilityRecords, 'flow' | 'link' | 'change'>;
-  accounts: Pick<Accounts, 'toKeep'>;
+  records: CapabilityRecords;
+  accounts: Accounts;
   key: () => Promise<CapabilityKey>;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }): ConfirmLink {
   const { records, accounts, key, clock } = options;
 

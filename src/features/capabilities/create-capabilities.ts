@@ -34,7 +34,7 @@ export type Capabilities = Readonly<{
   /** Why a capability that the skill declares can't be used here. Undefined if all can (U1). */
   lacking(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
   signIns: GuardSignIns;
-  confirmations: Pick<ConfirmAccounts, 'answer'>;
+  confirmations: ConfirmAccounts;
   /** Ends a person's open sign-ins in a chat, for `/stop` and `/new`. Returns how many there were. */
   callOff(sender: string, conversation: Conversation): Promise<number>;
   /** Deletes a person's accounts, sign-ins and stored outcomes (Q12). Returns how many accounts there were. */
@@ -54,8 +54,8 @@ export function createCapabilities(
   }>,
   host: Readonly<{
     runtime: () => Readonly<{ config: Config }>;
-    store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
-    audit: Pick<Audit, 'record'>;
+    store: Store;
+    audit: Audit;
     clock: Clock;
     log: Log;
   }>,

@@ -17,9 +17,7 @@ export type GuardSignIns = Readonly<{
 }>;
 
 export function createGuardSignIns(options: {
-  take(
-    message: Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>,
-  ): Promise<TakenAnswer>;
+  take(message: Message): Promise<TakenAnswer>;
   channels: ReadonlyMap<string, Channel>;
   replies: Pick<Replies, 'answer'>;
   audit: Pick<Audit, 'record'>;

@@ -72,11 +72,11 @@ export type InvokeCapability = Readonly<{
 export function createInvokeCapability(options: {
   providers: () => ConfiguredProviders;
   definitions: Definitions;
-  accounts: Pick<Accounts, 'list'>;
-  records: Pick<CapabilityRecords, 'outcome' | 'keepOutcome'>;
+  accounts: Accounts;
+  records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
-  calls: Pick<SignedCalls, 'call'>;
-  clock: Pick<Clock, 'now'>;
+  calls: SignedCalls;
+  clock: Clock;
 }): InvokeCapability {
   const { providers, definitions, accounts, records, key, calls, clock } = options;
 

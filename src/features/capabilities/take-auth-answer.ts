@@ -31,10 +31,10 @@ const knownMs = 3_600_000;
  * `state` of another person is refused.
  */
 export function createTakeAuthAnswer(options: {
-  records: Pick<CapabilityRecords, 'flows' | 'flowsSince' | 'change'>;
+  records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
   wake(): void;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }): (message: Said) => Promise<TakenAnswer> {
   const { records, key, wake, clock } = options;
 

@@ -167,7 +167,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
 
 function transportOf(
   { command, args, env, url, headers }: McpSettings,
-  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact' | 'endWithUs'>,
+  own: Parameters<ConnectOnce>[1],
   onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {

@@ -21,10 +21,10 @@ import { skilletHere } from '../../core/skillet-here.ts';
 const namedLimit = 20;
 
 export function createMcp(options: {
-  runtime: () => Pick<RuntimeConfig, 'config' | 'redact'>;
-  store: Pick<Store, 'keyed' | 'signals'>;
-  replies: Pick<Replies, 'tellOwners'>;
-  audit: Pick<Audit, 'record'>;
+  runtime: () => RuntimeConfig;
+  store: Store;
+  replies: Replies;
+  audit: Audit;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;

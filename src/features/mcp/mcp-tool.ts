@@ -109,7 +109,7 @@ function clean(text: string): string {
 }
 
 /** Identifies a tool's definition. It changes with the server or with the description (X7, T8). */
-export function definitionHash(identity: string, { hash }: Pick<McpDefinition, 'hash'>): string {
+export function definitionHash(identity: string, { hash }: McpDefinition): string {
   return `${identity}.${hash}`;
 }
 

@@ -149,10 +149,10 @@ export type McpOperations = Readonly<{
 }>;
 
 export function createMcpOperations(options: {
-  agreements: Pick<Agreements, 'all' | 'agree'>;
+  agreements: Agreements;
   states(): Readonly<Record<string, LinkState>>;
   redact(text: string): string;
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
 }): McpOperations {
   const { agreements, states, redact, audit } = options;
   return {

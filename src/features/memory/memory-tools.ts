@@ -235,7 +235,7 @@ export async function forgetMemory(
   id: string,
   requester: Requester,
   open: OpenMemory,
-  deps: Pick<MemoryDeps, 'store' | 'audit'>,
+  deps: MemoryDeps,
 ): Promise<Memory | undefined> {
   const memory = await open.removable(id);
   if (memory === undefined) return undefined;
@@ -248,7 +248,7 @@ function recordMemory(
   verdict: 'noted' | 'removed',
   memory: Memory,
   requester: Requester,
-  { audit }: Pick<MemoryDeps, 'audit'>,
+  { audit }: MemoryDeps,
 ): Promise<void> | void {
   return audit.record({ ...auditOfMemory(verdict, memory), ...placeOf(requester) });
 }

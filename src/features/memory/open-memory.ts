@@ -118,17 +118,14 @@ export function holderIn(
 }
 
 /** Whether this person may manage everybody's notes: owners and approvers may. */
-export async function managesMemory(
-  sender: string,
-  { runtime, users }: Pick<MemoryDeps, 'runtime' | 'users'>,
-): Promise<boolean> {
+export async function managesMemory(sender: string, { runtime, users }: MemoryDeps): Promise<boolean> {
   return listsId(runtime().config.policy.approvers, sender) || (await users.isOwner(sender));
 }
 
 /** Everything that a person had noted, in every chat, for operators (K6). */
 export async function memoriesOf(
   person: string,
-  { memories }: Pick<MemoryDeps['store'], 'memories'>,
+  { memories }: MemoryDeps['store'],
 ): Promise<readonly Memory[]> {
   const use: MemoryUse = {
     what: 'list',

@@ -6,7 +6,7 @@ import { memoriesOf } from './open-memory.ts';
 import { removeTeamNote, teamNotes } from './team-notes.ts';
 
 /** What operators can do about notes. */
-export function memoryOperations(desk: Pick<Desk, 'store' | 'audit'>) {
+export function memoryOperations(desk: Desk) {
   return {
     'memory list': reads(textInput, (person) => memoriesOf(person, desk.store)),
     'memory team': reads(noInput, () => teamNotes(desk.store)),

@@ -22,7 +22,7 @@ const operator: MemoryUse = {
   manages: true,
 };
 
-export async function teamNotes({ memories }: Pick<MemoryDeps['store'], 'memories'>): Promise<TeamNotes> {
+export async function teamNotes({ memories }: MemoryDeps['store']): Promise<TeamNotes> {
   const [counts, team] = await Promise.all([memories.counts(), memories.of(['team'], most)]);
   const seen = team.filter((memory) => decideMemory(memory, operator).allowed);
   return {
@@ -42,7 +42,7 @@ export async function teamNotes({ memories }: Pick<MemoryDeps['store'], 'memorie
 export async function removeTeamNote(
   id: string,
   by: string,
-  { store, audit }: Readonly<{ store: Pick<MemoryDeps['store'], 'memories'>; audit: MemoryDeps['audit'] }>,
+  { store, audit }: Readonly<{ store: MemoryDeps['store']; audit: MemoryDeps['audit'] }>,
 ): Promise<boolean> {
   const memory = await store.memories.find(id);
   if (memory === undefined || !decideMemory(memory, { ...operator, what: 'forget' }).allowed) return false;

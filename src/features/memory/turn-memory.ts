@@ -38,10 +38,7 @@ const longestSaid = 4_000;
 const shortText = 80;
 
 export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
-  const linkTo = ({
-    conversation,
-    source,
-  }: Pick<SearchableText, 'conversation' | 'source'>): string | undefined =>
+  const linkTo = ({ conversation, source }: SearchableText): string | undefined =>
     source === undefined
       ? undefined
       : deps.channels.get(conversation.channel)?.messageLink?.(conversation, source);

@@ -163,7 +163,7 @@ function placeOf({ conversation, chatType, sender }: Requester) {
 
 function mainPlaces(
   { scratch, chat }: Readonly<{ scratch: string; chat: string }>,
-  sandbox: Pick<Sandbox, 'seen'>,
+  sandbox: Sandbox,
 ): FileScopes {
   const seen = sandbox.seen('scratch', scratch);
   const names: FileScopes[0]['seen'] = seen === '/scratch' ? [seen] : [seen, '/scratch'];

@@ -177,7 +177,7 @@ function keyOf({ path: at, package: name }: Entry): string {
  * Logs which plugin caused an uncaught error, judged by where the error was created (X6). Returns a function that ends
  * this.
  */
-function blamePlugin(plugins: readonly PluginAddress[], log: Pick<Log, 'error'>): () => void {
+function blamePlugin(plugins: readonly PluginAddress[], log: Log): () => void {
   const tell = (error: unknown): void => {
     const stack = error instanceof Error ? String(error.stack) : '';
     const guilty = plugins.map((plugin) => whereOf(plugin, stack)).find((place) => place !== undefined);

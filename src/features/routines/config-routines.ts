@@ -16,11 +16,7 @@ type Written = Config['routines'][number];
  */
 export async function followConfig(
   config: Pick<Config, 'routines' | 'bot'>,
-  {
-    store,
-    clock,
-    log,
-  }: Readonly<{ store: Pick<Store, 'routines' | 'signals'>; clock: Pick<Clock, 'now'>; log: Log }>,
+  { store, clock, log }: Readonly<{ store: Store; clock: Clock; log: Log }>,
 ): Promise<void> {
   const { routines } = store;
   const known = (await routines.all()).filter(({ definition }) => definition.fromConfig === true);

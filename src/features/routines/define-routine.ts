@@ -17,14 +17,14 @@ import { readWhen } from './read-when.ts';
 import { plainName } from './routine-message.ts';
 
 export type BookDeps = Readonly<{
-  runtime: () => Pick<RuntimeConfig, 'config' | 'rules'>;
-  store: Pick<Store, 'routines' | 'fire' | 'signals' | 'outbox'>;
-  migrations: Pick<ChatMigrations, 'current' | 'original'>;
-  audit: Pick<Audit, 'record'>;
-  clock: Pick<Clock, 'now'>;
+  runtime: () => RuntimeConfig;
+  store: Store;
+  migrations: ChatMigrations;
+  audit: Audit;
+  clock: Clock;
   library: Readonly<{ current(): Readonly<{ get(name: string): Skill | undefined }> }>;
   accessOf: AccessContext;
-  users: Pick<Users, 'isOwner' | 'timezoneOf' | 'setTimezone' | 'asksTimezone'>;
+  users: Users;
 }>;
 
 /** A routine that fires more often than this needs an approver (N3). */
@@ -154,9 +154,9 @@ function flag(wished: boolean | undefined, before: true | undefined): true | und
  * theirs; otherwise the bot's (U20). Undefined: none is known.
  */
 export async function zoneFor(
-  wish: Pick<RoutineWish, 'timezone'>,
-  { sender, timezone }: Pick<Requester, 'sender' | 'timezone'>,
-  { store, runtime, users }: Pick<BookDeps, 'store' | 'runtime' | 'users'>,
+  wish: RoutineWish,
+  { sender, timezone }: Requester,
+  { store, runtime, users }: BookDeps,
 ): Promise<string | undefined> {
   const said = wish.timezone ?? (await users.timezoneOf(sender)) ?? timezone;
   if (said !== undefined) return said;

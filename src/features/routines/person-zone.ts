@@ -119,8 +119,8 @@ function cityOf(zone: string): string {
  */
 export async function askForZone(
   turn: string,
-  { sender, language }: Pick<Requester, 'sender' | 'language'>,
-  { users, clock }: Pick<BookDeps, 'users' | 'clock'>,
+  { sender, language }: Requester,
+  { users, clock }: BookDeps,
 ): Promise<ZoneAnswer | undefined> {
   if (!(await users.asksTimezone(sender, turn))) return undefined;
   const say = sayIn(language);

@@ -9,7 +9,7 @@ import { firingKey, firingMessage } from './routine-message.ts';
 import { routineEvent } from './watch-routines.ts';
 
 type By = Pick<Requester, 'sender'>;
-type WriteDeps = Pick<BookDeps, 'audit' | 'clock'> & Readonly<{ store: Pick<Store, 'routines' | 'signals'> }>;
+type WriteDeps = Pick<BookDeps, 'audit' | 'clock'> & Readonly<{ store: Store }>;
 
 /** The id of a new routine. A repeated call has the same id, so that it adds once (Q5). */
 export function routineId(turn: string, call: string): string {
@@ -86,11 +86,7 @@ export function pauseOrResume(
   );
 }
 
-export async function removeRoutine(
-  id: string,
-  { sender }: By,
-  { store, audit }: Pick<WriteDeps, 'store' | 'audit'>,
-): Promise<void> {
+export async function removeRoutine(id: string, { sender }: By, { store, audit }: WriteDeps): Promise<void> {
   const gone = await store.routines.remove(id);
   if (gone !== undefined) await audit.record(routineEvent(gone, 'removed', sender));
 }
@@ -113,8 +109,8 @@ export async function runNow(
 
 /** In a direct message all routines of this person; elsewhere all of this chat. */
 export async function routinesHere(
-  { conversation, chatType, sender }: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
-  { store, migrations }: Pick<BookDeps, 'store' | 'migrations'>,
+  { conversation, chatType, sender }: Requester,
+  { store, migrations }: BookDeps,
 ): Promise<readonly Routine[]> {
   if (chatType === 'private') return store.routines.of(sender);
   const { channel, chat } = await migrations.original(conversation);
@@ -124,8 +120,8 @@ export async function routinesHere(
 /** Whether the routine belongs to this very chat, because nothing said elsewhere may change what is said here (S14). */
 export async function isHere(
   { definition }: Routine,
-  { conversation }: Pick<Requester, 'conversation'>,
-  { migrations }: Pick<BookDeps, 'migrations'>,
+  { conversation }: Requester,
+  { migrations }: BookDeps,
 ): Promise<boolean> {
   const { channel, chat } = await migrations.original(conversation);
   return definition.conversation.channel === channel && definition.conversation.chat === chat;
@@ -134,7 +130,7 @@ export async function isHere(
 /** Finds a routine of this chat by id or name. Undefined: there is none. */
 export async function findHere(
   named: string,
-  requester: Pick<Requester, 'conversation' | 'chatType' | 'sender'>,
+  requester: Requester,
   deps: BookDeps,
 ): Promise<Routine | undefined> {
   const here = await routinesHere(requester, deps);
@@ -152,7 +148,7 @@ export async function findHere(
 export async function mayManage(
   { definition }: Routine,
   sender: string,
-  { users }: Pick<BookDeps, 'users'>,
+  { users }: BookDeps,
 ): Promise<boolean> {
   return definition.creator.id === sender || (await users.isOwner(sender));
 }

@@ -7,10 +7,7 @@ export const routineActions = ['run', 'pause', 'resume', 'remove'] as const;
 export type RoutineAction = (typeof routineActions)[number];
 
 /** The buttons of a routine. One that the config sets up can only be run by hand. */
-export function routineButtons(
-  { id, state, definition }: Pick<Routine, 'id' | 'state' | 'definition'>,
-  say: Say,
-): readonly Button[] {
+export function routineButtons({ id, state, definition }: Routine, say: Say): readonly Button[] {
   const labels: Readonly<Record<RoutineAction, string>> = {
     run: say`Run now`,
     pause: say`Pause`,

@@ -51,11 +51,7 @@ export function plainName(words: string): string {
 }
 
 /** The lines above the answer of a firing: what it is, and whether it is late. */
-export function headOf(
-  task: RoutineTask,
-  { sender, chatType, sentAt }: Pick<Message, 'sender' | 'chatType' | 'sentAt'>,
-  zone: string,
-): string {
+export function headOf(task: RoutineTask, { sender, chatType, sentAt }: Message, zone: string): string {
   const say = sayIn(sender.language);
   const name = plainName(sender.name);
   const what =

@@ -29,7 +29,7 @@ export function nextWords({ definition, dueAt, state }: Routine, reader: Reader)
 export async function describeRoutine(
   routine: Routine,
   reader: Reader,
-  outbox: Pick<Store['outbox'], 'receipt'>,
+  outbox: Store['outbox'],
 ): Promise<string> {
   const { definition, state } = routine;
   const say = sayIn(reader.language);
@@ -51,7 +51,7 @@ async function lastWords(
   { last, definition }: Routine,
   reader: Reader,
   say: Say,
-  outbox: Pick<Store['outbox'], 'receipt'>,
+  outbox: Store['outbox'],
 ): Promise<string | undefined> {
   if (last === undefined) return undefined;
   const at = say.time(last.at, reader.timezone ?? definition.timezone);
@@ -77,7 +77,7 @@ type Shown = Readonly<{ text: string; buttons?: readonly Button[] }>;
 export async function showRoutines(
   here: readonly Routine[],
   reader: Reader,
-  outbox: Pick<Store['outbox'], 'receipt'>,
+  outbox: Store['outbox'],
 ): Promise<Shown> {
   const say = sayIn(reader.language);
   if (here.length === 0)
@@ -105,7 +105,7 @@ export async function showRoutines(
 export async function routinesAtHome(
   own: readonly Routine[],
   reader: Reader,
-  outbox: Pick<Store['outbox'], 'receipt'>,
+  outbox: Store['outbox'],
 ): Promise<Home> {
   const say = sayIn(reader.language);
   return Promise.all(

@@ -11,8 +11,8 @@ const longestPersona = 2_000;
 const standard = 'default';
 
 type AgentDeps = Readonly<{
-  runtime: () => Pick<RuntimeConfig, 'config'>;
-  users: Pick<Users, 'isOwner'>;
+  runtime: () => RuntimeConfig;
+  users: Users;
   chatAgent: ChatAgent;
 }>;
 

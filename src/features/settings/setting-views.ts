@@ -74,10 +74,7 @@ export function menuOf(conversation: Conversation, sender: string): string {
 }
 
 /** Says why a press on another person's or chat's menu is refused. Undefined if the menu is theirs. */
-export function othersMenu(
-  menu: string | undefined,
-  { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
-): Fixed | undefined {
+export function othersMenu(menu: string | undefined, { conversation, sender }: Act): Fixed | undefined {
   return menu === menuOf(conversation, sender.id)
     ? undefined
     : fixed`Somebody else opened this. Open the settings yourself to change them.`;

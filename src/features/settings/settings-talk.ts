@@ -179,8 +179,8 @@ async function setTyped(
  * slash command or in the terminal.
  */
 async function removeSecret(
-  { conversation, platformId }: Pick<Message, 'conversation' | 'platformId'>,
-  { chat: { channels }, log }: Pick<ShowDeps, 'chat' | 'log'>,
+  { conversation, platformId }: Message,
+  { chat: { channels }, log }: ShowDeps,
 ): Promise<Fixed> {
   if (platformId === undefined) return '';
   try {

@@ -35,14 +35,14 @@ import type { LayeredSettings, SettingsInForce, Who } from '../../tools/settings
 export type ShowDeps = Readonly<{
   /** Every tool that has settings, sorted by name. */
   tools: () => readonly Tool[];
-  inForce: Pick<SettingsInForce, 'of' | 'change'>;
+  inForce: SettingsInForce;
   entries: SettingEntries;
   mayChange: (sender: string) => Promise<boolean>;
   holdsSecret: HoldsSecret;
   chat: Readonly<{
-    channels: ReadonlyMap<string, Pick<Channel, 'remove'>>;
+    channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
-    replies: Pick<Replies, 'answer' | 'say'>;
+    replies: Replies;
   }>;
   log: Log;
 }>;

@@ -16,7 +16,7 @@ export type WhyDeps = Pick<App, 'users' | 'replies'> &
   Readonly<{
     explain: ExplainAccess;
     /** All features, for what they keep that changes what a person may do. */
-    features: () => readonly Pick<Feature, 'kept'>[];
+    features: () => readonly Feature[];
   }>;
 
 /**

@@ -65,7 +65,7 @@ export type AccessDecisions = Readonly<{
 }>;
 
 type Deps = Readonly<{
-  users: Pick<Users, 'decide' | 'isOwner' | 'paired' | 'allowedGroups'>;
+  users: Users;
   accessOf: AccessContext;
   inForce(): Promise<AccessInForce>;
 }>;

@@ -28,7 +28,7 @@ export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
 }
 
 /** Records each run in the audit (L6). */
-export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill {
+export function auditRuns(run: RunSkill, audit: Audit): RunSkill {
   return async (skill, request, context, ...rest) => {
     const result = await run(skill, request, context, ...rest);
     const { status, code, iterations, durationMs } = result;

@@ -22,7 +22,7 @@ type Env = Readonly<Record<string, string | undefined>>;
  * each message is sent by a short process of `systemd-notify`. If the manager can't be reached, the bot logs that and
  * continues.
  */
-export function findServiceManager(env: Env, log: Pick<Log, 'warn'>): ServiceManager | undefined {
+export function findServiceManager(env: Env, log: Log): ServiceManager | undefined {
   const { NOTIFY_SOCKET, PATH = '' } = env;
   if (NOTIFY_SOCKET === undefined) return undefined;
   const program = findProgram('systemd-notify', PATH);

@@ -60,11 +60,7 @@ export async function openHealth(options: {
 }
 
 /** Wraps a channel so that events are refused while the store is away. The platform sends them again (Q11). */
-function watchChannel(
-  channel: Channel,
-  vitals: Pick<Vitals, 'channel' | 'event'>,
-  health: Pick<StoreHealth, 'admitting'>,
-): Channel {
+function watchChannel(channel: Channel, vitals: Vitals, health: StoreHealth): Channel {
   const { name } = channel;
   vitals.channel(name, 'starting');
   return {
@@ -83,7 +79,7 @@ function watchChannel(
   };
 }
 
-function measureModel(model: Model, meter: Meter, vitals: Pick<Vitals, 'model'>): Model {
+function measureModel(model: Model, meter: Meter, vitals: Vitals): Model {
   const { alias } = model;
   const ended = (outcome: Parameters<Vitals['model']>[1]): void => {
     meter.count('model_requests', { model: alias, outcome });

@@ -28,7 +28,7 @@ export type HealthOptions = Readonly<{
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   receiveHook?: ReceiveHook | undefined;
   redact(text: string): string;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   log: Log;
 }>;
 

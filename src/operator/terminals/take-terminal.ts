@@ -16,7 +16,7 @@ const terminalRequest = z.object({
   as: z.enum(chatTypes),
   patient: z.boolean(),
 });
-export type SpentBy = (who: Pick<Seated, 'user' | 'as'>) => Promise<AnswerSpending>;
+export type SpentBy = (who: Seated) => Promise<AnswerSpending>;
 export type TerminalRequest = Readonly<z.output<typeof terminalRequest>>;
 
 const told: z.ZodType<Told> = z.union([
@@ -32,7 +32,7 @@ const told: z.ZodType<Told> = z.union([
 ]);
 
 export function createTakeTerminal(options: {
-  terminals: Pick<Terminals, 'sit'>;
+  terminals: Terminals;
   /** Names of commands and skills, for the completion of `/`. */
   names(): readonly string[];
   spent: SpentBy;

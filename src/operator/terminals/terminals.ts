@@ -64,7 +64,7 @@ type Taken = Readonly<{
 /** Makes the channel. What is sent to a closed terminal waits for the next one in its place. */
 export function createTerminals(options: {
   name: string;
-  store: Pick<Store, 'inbox' | 'outbox'>;
+  store: Store;
   cancel(queue: string): Promise<boolean>;
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
   /** Why nobody listens to this message. Undefined if somebody does. */
@@ -257,7 +257,7 @@ async function idle(
   place: Conversation,
   seat: Taken,
   seats: Seats,
-  { store, clock }: Pick<TerminalOptions, 'store' | 'clock'>,
+  { store, clock }: TerminalOptions,
 ): Promise<void> {
   const queue = conversationKey(place);
   const isWork = (item: ListedItem): boolean =>

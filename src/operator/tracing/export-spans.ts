@@ -32,7 +32,7 @@ export function createSpanExport(options: {
   headers: Readonly<Record<string, string>>;
   resource: Attributes;
   version: string;
-  log: Pick<Log, 'warn'>;
+  log: Log;
 }): SpanExport {
   const { url, headers, resource, version, log } = options;
   const waiting: Span[] = [];

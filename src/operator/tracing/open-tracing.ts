@@ -76,7 +76,7 @@ function decoded(value: string): string {
   }
 }
 
-function createTracing(spans: SpanExport, clock: Pick<Clock, 'now'>): Tracing {
+function createTracing(spans: SpanExport, clock: Clock): Tracing {
   const current = new AsyncLocalStorage<Place>();
   const calls = new Map<string, Place>();
   const sendings = new Map<string, Readonly<{ from: number; channel: string }>>();

@@ -34,7 +34,7 @@ export type Talk = Readonly<{
 const mostWaiting = 10;
 
 /** Exchanges a line each way on descriptor 3. `onStart` runs in between, when all processes are in the group. */
-export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandGroup, 'take'>): Handshake {
+export function handshakeByDescriptor(onStart: () => void, group?: CommandGroup): Handshake {
   return {
     descriptor: 3,
     begin(child, { ready, watch, fail }) {

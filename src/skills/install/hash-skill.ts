@@ -67,7 +67,7 @@ type PinnedBytes = Readonly<{ ok: true; bytes: Uint8Array }> | Readonly<{ ok: fa
 /** File systems have coarse clocks: a file that changes again within this time may keep its stamp. */
 const stampDoubtMs = 100;
 
-export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
+export function pinBroken({ name }: Pin, problem: string): string {
   return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "${skilletHere()} skill update ${name}"`;
 }
 

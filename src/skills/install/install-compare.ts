@@ -23,7 +23,7 @@ type FileChange = Readonly<{
 export type SkillChange = Readonly<{ files: readonly FileChange[]; asksMore: readonly string[] }>;
 
 /** Whether the offered files differ from those that were approved. */
-export function isChanged(locked: LockedSkill, { name, files }: Pick<SkillOffer, 'name' | 'files'>): boolean {
+export function isChanged(locked: LockedSkill, { name, files }: SkillOffer): boolean {
   return contentHash(locked) !== contentHash({ name, files });
 }
 
@@ -149,10 +149,7 @@ function withoutFarOnes(lines: readonly ComparedLine[]): readonly ComparedLine[]
 /** What a skill asks for, by kind. Kinds without entries are left out (D6). */
 type Asks = Readonly<Record<string, readonly string[]>>;
 
-export function requestedPermissions({
-  definition,
-  scripts,
-}: Pick<SkillOffer, 'definition' | 'scripts'>): Asks {
+export function requestedPermissions({ definition, scripts }: SkillOffer): Asks {
   const { allowedTools = [], env, packages, programs, capabilities, network, model } = definition;
   const all: Asks = {
     tools: allowedTools.length === 0 ? ['every tool that a run may be given'] : allowedTools,

@@ -68,7 +68,7 @@ export function installedRoot(dataDir: string): string {
 }
 
 /** Path of an installed skill. It is named after its content, so that no folder mixes two versions. */
-export function installedFolder(dataDir: string, skill: Pick<LockedSkill, 'name' | 'files'>): string {
+export function installedFolder(dataDir: string, skill: LockedSkill): string {
   return join(installedRoot(dataDir), contentHash(skill), skill.name);
 }
 
@@ -80,7 +80,7 @@ export function contentHash({ name, files }: Pick<LockedSkill, 'name' | 'files'>
     .digest('hex');
 }
 
-export function pinOf({ source }: Pick<LockedSource, 'source'>, skill: LockedSkill): Pin {
+export function pinOf({ source }: LockedSource, skill: LockedSkill): Pin {
   const { name, commit, files } = skill;
   return { name, source, commit, files };
 }

@@ -81,7 +81,7 @@ function broken(path: string, message: string): StoredBytes {
 }
 
 /** Hashes all files of an installed skill again before each of its commands (D6). */
-export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sandbox {
+export function lockedSandbox(sandbox: Sandbox, { pin }: Skill): Sandbox {
   if (pin === undefined) return sandbox;
   const checked = async <Outcome>(
     { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,

@@ -192,7 +192,7 @@ function failed(code: string, message: string): Extract<FrontResult, { ok: false
 }
 
 function yamlProblem(
-  { errors, warnings }: Pick<yaml.Document, 'errors' | 'warnings'>,
+  { errors, warnings }: yaml.Document,
   text: string,
   lineAt: (offset: number) => number,
 ): FrontProblem | undefined {

@@ -23,7 +23,7 @@ const most = 100;
  * together share a statement.
  */
 export function createGiveBack(
-  { database, clock }: Pick<PostgresParts, 'database' | 'clock'>,
+  { database, clock }: PostgresParts,
   kind: QueueKind,
 ): (turn: QueueTurn) => Promise<GiveBackOutcome> {
   return createPostgresBatch<QueueTurn, GiveBackOutcome>(async (turns) => {

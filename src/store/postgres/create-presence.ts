@@ -44,7 +44,7 @@ const gone = `SELECT id, held FROM skillet.processes
  */
 export function createPresence(
   { database, announce, log, self }: PostgresParts,
-  heartbeat: Pick<Heartbeat, 'held' | 'onTaken'>,
+  heartbeat: Heartbeat,
 ): Readonly<{ close(): Promise<void> }> {
   const state: {
     isEmpty: boolean;

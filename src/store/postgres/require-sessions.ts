@@ -11,7 +11,7 @@ const protocolViolation = '08P01';
  * Throws OperatorError if the address leads to a pooler that shares the server's sessions between clients. LISTEN,
  * session locks, settings and prepared statements would get lost (Q9).
  */
-export async function requireSessions({ dedicated }: Pick<Database, 'dedicated'>): Promise<void> {
+export async function requireSessions({ dedicated }: Database): Promise<void> {
   const clients = [dedicated(), dedicated(), dedicated()] as const;
   const [first, ...others] = clients;
   try {

@@ -68,7 +68,7 @@ export async function migratePostgres(
 
 /** How many steps a database has; undefined if it is not a store yet. Throws as `migrate` does. */
 export async function postgresVersion(
-  { query }: Pick<Database, 'query'>,
+  { query }: Database,
   steps: readonly string[],
 ): Promise<number | undefined> {
   const [server] = (

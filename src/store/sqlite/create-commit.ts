@@ -17,8 +17,8 @@ import type { SqliteConnection } from './open-connection.ts';
 export function createSqliteCommit(
   { connection, batch, sql, clock }: SqliteParts,
   work: Readonly<{
-    items: Pick<ReturnType<typeof createSqliteItems>, 'add' | 'finish'>;
-    parts: Pick<ReturnType<typeof createSqliteParts>, 'add'>;
+    items: ReturnType<typeof createSqliteItems>;
+    parts: ReturnType<typeof createSqliteParts>;
     beside: SqlStatement<InboxRow>;
     move: MoveRoutine;
     toAnswer: Bell;

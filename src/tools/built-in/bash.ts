@@ -21,7 +21,7 @@ const commandLimit = 100_000;
  */
 export function bashTool(options: {
   /** Undefined for the main agent, whose commands have no network. */
-  skill?: Pick<Skill, 'name' | 'directory' | 'network'>;
+  skill?: Skill;
   place: Readonly<{
     sandbox: Sandbox;
     /** Descriptions of the folders for the model. */

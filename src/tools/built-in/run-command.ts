@@ -13,7 +13,7 @@ import type {
 import { adviseOn, adviseOnSilence } from './advise.ts';
 
 /** Makes `skillet-cap` for the commands of one call (C4). */
-export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'addTaint'>) => ServeCap;
+export type CapOf = (call: ToolContext) => ServeCap;
 
 type Runner = Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>;
 
@@ -37,7 +37,7 @@ export async function runCommand(
     env: Readonly<Record<string, string>>;
   }>,
   request: Pick<SandboxRequest, 'scratch' | 'chat' | 'cap' | 'timeoutMs' | 'signal'>,
-  sandbox: Pick<Sandbox, 'run'>,
+  sandbox: Sandbox,
 ): Promise<Envelope> {
   if (packaged?.ok === false) return unpackaged(what, packaged);
   const outcome = await sandbox.run({

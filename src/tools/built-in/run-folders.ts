@@ -101,11 +101,7 @@ export type FileScope = Readonly<
 export type FileScopes = readonly [FileScope, ...FileScope[]];
 
 /** The folders of a run, under the names that its commands know and the usual ones (T13). */
-export function runScopes(
-  { scratch, chat }: RunFolders,
-  skill: Skill,
-  sandbox: Pick<Sandbox, 'seen'>,
-): FileScopes {
+export function runScopes({ scratch, chat }: RunFolders, skill: Skill, sandbox: Sandbox): FileScopes {
   return [
     { kind: 'scratch', seen: namesOf(sandbox, 'scratch', scratch), host: scratch },
     ...turnScopes(chat, sandbox, skill),
@@ -113,7 +109,7 @@ export function runScopes(
 }
 
 /** The folders of the main agent. `skill` is one that it follows (U8). */
-export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>, skill?: Skill): FileScopes {
+export function turnScopes(chat: string, sandbox: Sandbox, skill?: Skill): FileScopes {
   const own = chatScope(chat, sandbox);
   if (skill?.directory === undefined) return [own];
   return [own, { kind: 'skill', seen: namesOf(sandbox, 'skill', skill.directory), skill }];
@@ -121,15 +117,11 @@ export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>, skill?:
 
 export type PlainScope = Exclude<FileScope, { kind: 'skill' }>;
 
-export function chatScope(chat: string, sandbox: Pick<Sandbox, 'seen'>): PlainScope {
+export function chatScope(chat: string, sandbox: Sandbox): PlainScope {
   return { kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat };
 }
 
-function namesOf(
-  sandbox: Pick<Sandbox, 'seen'>,
-  folder: 'scratch' | 'chat' | 'skill',
-  host: string,
-): FileScope['seen'] {
+function namesOf(sandbox: Sandbox, folder: 'scratch' | 'chat' | 'skill', host: string): FileScope['seen'] {
   const name = sandbox.seen(folder, host);
   return name === `/${folder}` ? [name] : [name, `/${folder}`];
 }

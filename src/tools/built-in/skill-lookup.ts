@@ -78,7 +78,7 @@ export function createSkillsLoad(): (options: {
   /** How many bytes instructions may have (F7). */
   maxBytes(): number;
   pathOf(directory: string): string;
-  restriction: Pick<ToolRestriction, 'judge'>;
+  restriction: ToolRestriction;
   /** True if results of the skill are private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {

@@ -22,7 +22,7 @@ const argumentLimit = 100_000;
 /** Runs a script of the skill. `path` is relative to the skill's folder. */
 export type RunScript = (
   script: Readonly<{ path: string; args: readonly string[] }>,
-  context: Pick<ToolContext, 'signal' | 'progress' | 'toolUseId' | 'addTaint'>,
+  context: ToolContext,
 ) => Promise<Envelope>;
 
 /** `chat` and `scratch` must exist; `env` comes from `skillEnvironment`. */

@@ -28,9 +28,9 @@ export type ChatAgent = Readonly<{
 }>;
 
 export function createChatAgent(options: {
-  runtime: () => Pick<RuntimeConfig, 'config'>;
-  chats: Pick<ChatSettings, 'of' | 'set'>;
-  audit: Pick<Audit, 'record'>;
+  runtime: () => RuntimeConfig;
+  chats: ChatSettings;
+  audit: Audit;
 }): ChatAgent {
   const { runtime, chats, audit } = options;
   // A name with a space, which no tool can have.

@@ -37,8 +37,8 @@ export type ChatSettings = Readonly<{
 
 /** Each setting is a row of its own, so that processes do not overwrite each other. */
 export function createChatSettings(options: {
-  store: Pick<Store, 'keyed' | 'signals'>;
-  migrations: Pick<ChatMigrations, 'original'>;
+  store: Store;
+  migrations: ChatMigrations;
   log: Log;
 }): ChatSettings {
   const { store, migrations, log } = options;

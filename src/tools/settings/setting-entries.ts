@@ -34,7 +34,7 @@ const keptMs = 24 * 3_600_000;
 /** Keys of awaited values are kept in memory, so that most messages cost no read. */
 export function createSettingEntries(options: {
   stored: Keyv;
-  signals: Pick<Signals, 'send' | 'on'>;
+  signals: Signals;
   clock: Clock;
 }): SettingEntries {
   const { stored, signals, clock } = options;

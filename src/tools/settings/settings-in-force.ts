@@ -47,7 +47,7 @@ export type SettingsInForce = Readonly<{
 
 export function createSettingsInForce(options: {
   config: () => Pick<Config, 'tools'>;
-  chats: Pick<ChatSettings, 'of' | 'set' | 'know'>;
+  chats: ChatSettings;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): SettingsInForce {
@@ -106,7 +106,7 @@ export function createSettingsInForce(options: {
 
 /** Stores a value that was checked before, and records the change without it. */
 export async function storeSetting(
-  { chats, audit }: Readonly<{ chats: Pick<ChatSettings, 'set'>; audit: Pick<Audit, 'record'> }>,
+  { chats, audit }: Readonly<{ chats: ChatSettings; audit: Pick<Audit, 'record'> }>,
   { conversation, chatType, sender }: Who,
   { tool, field, value }: Readonly<{ tool: string; field: SettingField; value: SettingValue | undefined }>,
 ): Promise<void> {
