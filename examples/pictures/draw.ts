@@ -127,10 +127,11 @@ function drawBody(
       widest = Math.max(widest, 240);
     }
   }
-  for (const line of wrap(spans, most)) {
+  const words = spans.some(({ text }) => text !== '') ? wrap(spans, most) : [];
+  for (const line of words) {
     const x = line.reduce((sum, piece) => sum + piece.width, 0);
-    const words = line.map((piece) => drawPiece(piece, accent)).join('');
-    parts.push(`<text x="0" y="${top + 16}" xml:space="preserve" fill="#1d1c1d">${words}</text>`);
+    const pieces = line.map((piece) => drawPiece(piece, accent)).join('');
+    parts.push(`<text x="0" y="${top + 16}" xml:space="preserve" fill="#1d1c1d">${pieces}</text>`);
     widest = Math.max(widest, x);
     top += lineHeight;
   }
