@@ -77,9 +77,15 @@ test(
       [],
     );
     assert.deepEqual(
-      names.filter((name) => /^(?:test|bench|src)\/|\.test\./.test(name)),
+      names.filter((name) => /^(?:test|bench|src|node_modules)\/|\.test\.|(?:^|\/)\./.test(name)),
       [],
     );
+    assert.deepEqual([...new Set(names.map((name) => name.replace(/\/.*/, '/')))].sort(), [
+      ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'SUPPORT.md', 'app-manifest.yaml', 'bin/'],
+      ...['config.example.toml', 'dist/', 'docs/', 'examples/', 'npm-shrinkwrap.json', 'package.json'],
+      ...['providers/', 'skills/'],
+    ]);
+    assert.ok(names.includes('docs/reference/config.schema.json'), 'the first line of a config leads there');
 
     // What it depends on is as `npm ci` put it into this checkout.
     const home = path.join(folder, 'home');
@@ -130,6 +136,21 @@ test(
     assertRolled(messages);
   },
 );
+
+test('L11 S5 npm would publish it, in public, with its provenance and without a key in the way', () => {
+  const whole = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
+  assert.equal(whole['private'], undefined);
+  assert.deepEqual(whole['publishConfig'], {
+    access: 'public',
+    provenance: true,
+    registry: 'https://registry.npmjs.org/',
+  });
+  for (const key of ['description', 'license', 'author', 'homepage', 'repository', 'bugs', 'keywords'])
+    assert.ok(whole[key] !== undefined, key);
+  const lock = readFileSync(path.join(root, 'package-lock.json'), 'utf8');
+  assert.doesNotMatch(lock, /"resolved"/, 'whoever installs asks the registry that they chose');
+  assert.equal((JSON.parse(lock) as { version: string }).version, whole['version']);
+});
 
 test('L11 no source file looks for what is outside of src by its own place, which is another one in a package', () => {
   for (const file of globSync('src/**/*.{ts,js}', { cwd: root })) {

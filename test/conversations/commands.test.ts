@@ -17,7 +17,9 @@ test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
   assert.equal((await run(['nonsense'])).code, 2);
   assert.equal((await run(['skill', 'show'])).code, 2);
   const version = await run(['--version']);
-  assert.deepEqual([version.code, version.stdout], [0, '0.1.0\n']);
+  const manifest = await readFile(path.join(import.meta.dirname, '../../package.json'), 'utf8');
+  const { version: packed } = JSON.parse(manifest) as { version: string };
+  assert.deepEqual([version.code, version.stdout], [0, `${packed}\n`]);
   const help = await run(['--help']);
   assert.equal(help.code, 0);
   assert.match(help.stdout, /Examples:[^]*Exit codes/);

@@ -16,6 +16,8 @@ export function documents(): readonly DocumentFile[] {
     'CONTRIBUTING.md',
     'SECURITY.md',
     'CHANGELOG.md',
+    'SUPPORT.md',
+    'CODE_OF_CONDUCT.md',
     'src/README.md',
     'test/servers/README.md',
   ];
