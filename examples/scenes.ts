@@ -1,5 +1,5 @@
 /**
- * Plays the scenes shown in the README: the bot as `npm start` runs it, between a strict Telegram server on loopback and
+ * Plays the scenes shown in docs/how-to/try-it.md: the bot as `npm start` runs it, between a strict Telegram server on loopback and
  * people who talk to it, without a language model. Prints what everybody sees. Usage: node examples/scenes.ts
  */
 import { spawn } from 'node:child_process';

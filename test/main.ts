@@ -1,5 +1,5 @@
 /**
- * `npm test`: every test file that is not slow; `npm run test:all`: these, too. Those of a folder share processes, some files
+ * `npm test`: every test file that is not slow; `npm run test:slow`: the others; `npm run test:all`: both. Those of a folder share processes, some files
  * each: to start one and load the bot's code takes longer than most files take. Files that start processes all the time have
  * one each. With arguments, only files whose path holds one of them: `npm test -- test/agent`. One file alone is
  * `node --test FILE`.
@@ -40,9 +40,12 @@ const slow =
 const alone = /^(?:crash|machines|rolling|scale)\/|^store\/postgres|^[^/]+$/;
 
 const isAll = process.argv.includes('--all');
-const wanted = process.argv.slice(2).filter((part) => part !== '--all');
+const isSlow = process.argv.includes('--slow');
+const wanted = process.argv.slice(2).filter((part) => part !== '--all' && part !== '--slow');
 const isWanted = (file: string): boolean =>
-  wanted.length === 0 ? isAll || !slow.test(file) : wanted.some((part) => `test/${file}`.includes(part));
+  wanted.length === 0
+    ? isAll || slow.test(file) === isSlow
+    : wanted.some((part) => `test/${file}`.includes(part));
 const known = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.test.ts'),
 );
@@ -70,7 +73,11 @@ compileOnce();
 if (wanted.length === 0 && files.length < known.length) {
   const rest = known.length - files.length;
   process.once('exit', () =>
-    console.log(`${rest} slow files were left out; \`npm run test:all\` runs them, too.`),
+    console.log(
+      isSlow
+        ? `${rest} files were left out; \`npm test\` runs them.`
+        : `${rest} slow files were left out; \`npm run test:slow\` runs them.`,
+    ),
   );
 }
 run({

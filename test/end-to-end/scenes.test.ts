@@ -15,9 +15,9 @@ function withoutChance(line: string): string {
     .replace(/(?<=: )[\d +]+ = \d+$/, 'ROLLED');
 }
 
-test('H5 what the README shows of conversations is what the scenes print', async () => {
-  const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
-  const shown = /^What people see.*?:\n\n(.*?)\n\n## /ms.exec(readme)?.[1] ?? '';
+test('H5 what the documents show of conversations is what the scenes print', async () => {
+  const page = readFileSync(path.join(root, 'docs/how-to/try-it.md'), 'utf8');
+  const shown = /^## What people see.*?:\n\n(.*?)\n\n## /ms.exec(page)?.[1] ?? '';
   const { stdout } = await promisify(execFile)(process.execPath, ['examples/scenes.ts'], {
     cwd: root,
     timeout: 120_000,
