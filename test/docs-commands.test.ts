@@ -77,7 +77,7 @@ test('L17 every `skillet` command in the documents exists, with its arguments an
 
 test('L17 every npm script and file of a test that the documents name is there', async () => {
   const named = shown.flatMap(({ line }) => /^npm (?:run (?:-s )?)?([a-z:]+)/.exec(line)?.[1] ?? []);
-  const builtIn = ['install', 'ci', 'pack', 'run'];
+  const builtIn = ['install', 'ci', 'pack', 'publish', 'run'];
   assert.deepEqual(
     named.filter((name) => !builtIn.includes(name) && !scripts.includes(name)),
     [],

@@ -111,16 +111,12 @@ function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-const modelLine =
-  '  a model   ANTHROPIC_API_KEY in the environment, or [models.default] base_url and model for a local one\n';
-
-function connectText(config: Config): string {
-  const hasModel = Object.hasOwn(config.models.aliases, 'default');
-  const file = config.path ?? 'config.toml (copy config.example.toml)';
-  return `No channel is configured, so this is a chat in your terminal. To connect Telegram or Slack${hasModel ? '' : ', or a language model'}:
+function connectText({ models }: Config): string {
+  const missing = Object.hasOwn(models.aliases, 'default')
+    ? 'Slack or Telegram'
+    : 'Slack, Telegram or a language model';
+  return `No channel is configured, so this is a chat in your terminal. To connect ${missing}:
   ${skilletHere()} init
-By hand, in ${file}:
-  Telegram  [telegram] token = "$TELEGRAM_BOT_TOKEN"                    (a token from @BotFather)
-  Slack     [slack] bot_token = "$SLACK_BOT_TOKEN", app_token = "$SLACK_APP_TOKEN"   (an app made with app-manifest.yaml)
-${hasModel ? '' : modelLine}`;
+By hand: see docs/how-to/set-up.md
+`;
 }

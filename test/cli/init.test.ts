@@ -295,7 +295,7 @@ test('L1 S2 init refuses a swapped token by its flag, and never prints it', asyn
 test('L1 without a channel the first screen names the guided set-up, and so does the help', async (t) => {
   const home = await openCliHome(t);
   const { stdout } = await home.run(['start'], { input: '/skillet-help how do I connect telegram\n/exit\n' });
-  assert.match(stdout, /To connect Telegram or Slack, or a language model:\n {2}skillet init\n/);
+  assert.match(stdout, /To connect Slack, Telegram or a language model:\n {2}skillet init\n/);
   assert.match(stdout, /skillet init[^]*skillet init/);
 });
 
