@@ -1,8 +1,8 @@
 /**
- * `npm test`: every test file that is not slow; `npm run test:slow`: the others; `npm run test:all`: both. Those of a folder share processes, some files
- * each: to start one and load the bot's code takes longer than most files take. Files that start processes all the time have
- * one each. With arguments, only files whose path holds one of them: `npm test -- test/agent`. One file alone is
- * `node --test FILE`.
+ * `npm test`: every test file that is not slow; `npm run test:slow`: the others; `npm run test:all`: both. Those of a
+ * folder share processes, some files each: to start one and load the bot's code takes longer than most files take. Files
+ * that start processes all the time have one each. With arguments, only files whose path holds one of them:
+ * `npm test -- test/agent`. One file alone is `node --test FILE`.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
