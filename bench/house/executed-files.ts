@@ -1,5 +1,6 @@
 import { Session } from 'node:inspector/promises';
 import type { Profiler } from 'node:inspector';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { isRun, resultsIn } from '../../test/support/call-steps.ts';
 import type { MessagesRequest } from '../../test/servers/messages/request-shape.ts';
@@ -34,15 +35,20 @@ export async function executedFiles(root: string): Promise<ExecutedFiles> {
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   const source = `${pathToFileURL(root).href}/src/`;
-  /** Each look sets the counts of all functions back to zero. */
-  const during = async (path: () => Promise<unknown>): Promise<string[]> => {
-    await session.post('Profiler.takePreciseCoverage');
-    await path();
+  /** The files that ran since the last look: each look sets the counts of all functions back to zero. */
+  const look = async (): Promise<string[]> => {
     const { result } = await session.post('Profiler.takePreciseCoverage');
     return result
       .filter(({ url, functions }) => url.startsWith(source) && ran(functions))
       .map(({ url }) => url.slice(source.length))
       .sort();
+  };
+  /** Begins once the bot has read its config a second time, as it does after each start. */
+  const during = async (path: () => Promise<unknown>): Promise<string[]> => {
+    do await sleep(500);
+    while ((await look()).some((file) => file.startsWith('config/')));
+    await path();
+    return look();
   };
   const hello = await withBot({ toml: open }, (bot) => {
     const ann = bot.telegram.person({ name: 'Ann' });

@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { unwatchFile, watchFile, type Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -147,7 +147,10 @@ export function watchConfig(
   };
   const isStopped = (): boolean => state === 'stopped';
   const isWantedAgain = (): boolean => state === 'again';
-  const onStat = (): void => void check();
+  // Reading the file changes the time of its last access, which also calls this.
+  const onStat = (now: Stats, before: Stats): void => {
+    if (now.ino !== before.ino || now.size !== before.size || now.ctimeMs !== before.ctimeMs) void check();
+  };
 
   // Only polling notices replaced files, switched symlinks, bind mounts and network disks.
   watchFile(file, { interval: pollMs, persistent: false }, onStat);
