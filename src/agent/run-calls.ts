@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Tool } from '../core/tool.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
+import { onAbort } from '../lib/async/on-abort.ts';
 
 export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits'>;
 
@@ -76,18 +77,16 @@ function has(after: readonly Entry[], kind: 'tool_started' | 'tool_result', id: 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T | undefined> {
   const over = new AbortController();
   const { promise: waitedEnough, resolve } = Promise.withResolvers<undefined>();
-  const onAbort = (): void => {
+  const stopListening = onAbort(signal, () => {
     clock.sleep(graceMs, over.signal).then(
       () => resolve(undefined),
       () => resolve(undefined),
     );
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  });
   try {
     return await Promise.race([work, waitedEnough]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
     over.abort();
   }
 }

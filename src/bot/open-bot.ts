@@ -38,6 +38,7 @@ import { saveForTerminal } from '../channels/terminal/peer.ts';
 import { createTakeTerminal, terminalAccess, type SpentBy } from '../operator/terminals/take-terminal.ts';
 import { createThreadPartners } from '../replies/threads.ts';
 import { createTerminals, type Terminals } from '../operator/terminals/terminals.ts';
+import { onAbort } from '../lib/async/on-abort.ts';
 
 export type OpenBot = Bot &
   Readonly<{
@@ -82,8 +83,7 @@ export async function openBot(options: {
   });
   const keyed = patientKeyed(health.store.keyed, health.ofStore);
   // A store that goes away from here on is waited for, like one that was away already (Q11).
-  const giveUp = health.ofStore.stop;
-  until?.addEventListener('abort', giveUp);
+  const stopListening = until === undefined ? undefined : onAbort(until, health.ofStore.stop);
   // A store in memory is always empty, so it can't be lost.
   if (config.store.url !== 'sqlite::memory:') await refuseLostStore(config.bot.dataDir, keyed('audit'));
   for (const { lost } of killed) {
@@ -102,7 +102,7 @@ export async function openBot(options: {
     () => openLibrary(config, plugins.skillFolders, written, log),
     { repeatable: true },
   );
-  until?.removeEventListener('abort', giveUp);
+  stopListening?.();
   opening.defer(library.close);
   const answered = createAnsweredThreads(store);
   const channels = await options.channels({

@@ -15,6 +15,7 @@ import { print, printJson, untilInterrupted } from './console.ts';
 import { loadEnvFile } from './env-file.ts';
 import { guardSecrets } from './open-config.ts';
 import { skilletHere } from '../core/skillet-here.ts';
+import { untilAborted } from '../lib/async/on-abort.ts';
 
 const dayMs = 86_400_000;
 
@@ -31,12 +32,7 @@ export async function backup(
   const copies = folderForCopy(dataDir);
   try {
     const copy = path.join(copies, 'store.db');
-    const { copied } = await Promise.race([
-      askBot(given.config, 'backup', copy, showProgress()),
-      new Promise<never>((_, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason as Error)),
-      ),
-    ]);
+    const { copied } = await untilAborted(askBot(given.config, 'backup', copy, showProgress()), signal);
     const { held, leftOut } = await writeArchive(file, {
       ...{ config, signal, secrets: given.secrets === true },
       copy: copied ? copy : undefined,

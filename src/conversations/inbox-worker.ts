@@ -15,6 +15,7 @@ import type { Values } from '../store/patient-keyed.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { NewerRow } from '../store/newer-row.ts';
 import type { QueueWorker, Store } from '../store/store.ts';
+import { onAbort } from '../lib/async/on-abort.ts';
 
 /** Resolves once the item is answered and stored, or postponed. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
@@ -103,11 +104,9 @@ export function createInboxWorker(
 
   async function run(item: InboxItem, lost: AbortSignal): Promise<void> {
     const abort = new AbortController();
-    const onLost = (): void => abort.abort(shutdownReason());
-    lost.addEventListener('abort', onLost);
     running.set(item.key, abort);
     if (early.delete(item.key) || item.stopped === true) abort.abort(stoppedByPerson());
-    if (lost.aborted) onLost();
+    const stopListening = onAbort(lost, () => abort.abort(shutdownReason()));
     const began = clock.now();
     try {
       await handle(item, abort.signal);
@@ -121,7 +120,7 @@ export function createInboxWorker(
       else await failed(item, error, began);
     } finally {
       running.delete(item.key);
-      lost.removeEventListener('abort', onLost);
+      stopListening();
     }
   }
 

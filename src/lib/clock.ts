@@ -1,3 +1,5 @@
+import { onAbort } from './async/on-abort.ts';
+
 export type Clock = Readonly<{
   /** The time in milliseconds since 1970. */
   now(): number;
@@ -14,16 +16,17 @@ export const systemClock: Clock = {
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason as Error);
-    const wakeEarly = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', wakeEarly);
+      stopListening?.();
       resolve();
     }, ms);
     timer.unref();
-    signal?.addEventListener('abort', wakeEarly, { once: true });
+    const stopListening =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      });
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createAssembly, type Assembled, type Assembly } from './assemble-answer.ts';
 import { NoMessagesApi, type Sdk } from './anthropic-model-failure.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 export type AnswerLimits = Readonly<{
   /** How many characters all blocks may have together. */
@@ -48,7 +49,7 @@ export async function readModelAnswer(
   const began = clock.now();
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   const stop = (): void => void reader?.cancel(signal.reason).catch(() => undefined);
-  signal.addEventListener('abort', stop, { once: true });
+  const stopListening = onAbort(signal, stop);
   const body = createBody(assembly, (event) => {
     if (isFault(event)) throw new sdk.APIError(undefined, event, undefined, response.headers);
     const words = assembly.take(event);
@@ -82,7 +83,7 @@ export async function readModelAnswer(
         : broken(error, sdk);
     }
   } finally {
-    signal.removeEventListener('abort', stop);
+    stopListening();
   }
   if (cut) stop();
   else if (reader !== undefined) drain(reader).catch(() => undefined);

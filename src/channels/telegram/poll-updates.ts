@@ -6,6 +6,7 @@ import { createTroubleLog, type TroubleLog } from '../trouble-log.ts';
 import type { TelegramListening } from './listen.ts';
 import { TelegramFault, thrownBy, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 /** Seconds for which Telegram keeps an idle poll open. */
 const pollSeconds = 30;
@@ -46,12 +47,11 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
   const { lead, trouble, clock, log } = poller;
   while (!stopping.aborted) {
     const term = new AbortController();
-    const giveUp = (): void => term.abort(stopping.reason);
-    stopping.addEventListener('abort', giveUp);
+    const stopListening = onAbort(stopping, () => term.abort(stopping.reason));
     try {
       const leading = await lead(term.signal);
       // From here on the term ends by acknowledging.
-      stopping.removeEventListener('abort', giveUp);
+      stopListening();
       await poll(poller, leading, AbortSignal.any([stopping, leading]));
       if (!stopping.aborted) log.warn({}, 'another process may take the updates of this bot now');
     } catch (error) {
@@ -60,7 +60,7 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
       trouble.failed(error, {}, message, 'error');
       await pause(clock, electionPauseMs, stopping);
     } finally {
-      stopping.removeEventListener('abort', giveUp);
+      stopListening();
       term.abort();
     }
   }

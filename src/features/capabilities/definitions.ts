@@ -4,6 +4,7 @@ import { failure, type CapabilityOutcome } from './call-bridge.ts';
 import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import { namespaceOf } from './configured-providers.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../../lib/json/json-schema-check.ts';
+import { untilAborted } from '../../lib/async/on-abort.ts';
 
 export type CheckedOperation = Omit<CapabilityOperation, 'output_schema'> &
   Readonly<{ checkInput: SchemaCheck; checkOutput: SchemaCheck }>;
@@ -44,7 +45,7 @@ export function createDefinitions(options: {
   return async (provider, signal) => {
     const key = JSON.stringify([provider.namespace, provider.command]);
     const found = kept.get(key);
-    if (found !== undefined && clock.now() - found.at < keptMs) return abortable(found.known, signal);
+    if (found !== undefined && clock.now() - found.at < keptMs) return untilAborted(found.known, signal);
     const known = ask(provider);
     const entry = { at: clock.now(), known };
     kept.set(key, entry);
@@ -52,7 +53,7 @@ export function createDefinitions(options: {
       if (kept.get(key) === entry) kept.delete(key);
     };
     known.then((outcome) => outcome.ok || drop(), drop);
-    return abortable(known, signal);
+    return untilAborted(known, signal);
   };
 }
 
@@ -84,16 +85,4 @@ export function checkDefinitions(
     checked.set(id, { ...definition, operations: byName });
   }
   return { ok: true, value: checked };
-}
-
-async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -2,6 +2,7 @@ import type { LinkState } from '../../core/server-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../../lib/async/deadline.ts';
 import type { Called, McpConnection } from './connect-once.ts';
+import { untilAborted } from '../../lib/async/on-abort.ts';
 
 type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
@@ -86,7 +87,7 @@ export function createLastingLink(options: {
       current = connection;
       enter({ is: 'connected' });
       const following = changes.follow(connection);
-      return await Promise.race([connection.closed, following, untilAborted(ended.signal)]);
+      return await untilAborted(Promise.race([connection.closed, following]), ended.signal);
     } catch (error) {
       return over.signal.aborted ? `it did not answer within ${connectMs / 1_000} s` : messageOf(error);
     } finally {
@@ -139,8 +140,7 @@ export function createLastingLink(options: {
     if (current !== undefined) return current;
     pause.abort();
     const { promise } = attempt;
-    await raceTimeout(clock, Promise.race([promise, untilAborted(signal).then(() => undefined)]), readyMs);
-    signal.throwIfAborted();
+    await raceTimeout(clock, untilAborted(promise, signal), readyMs);
     return current;
   }
 
@@ -200,12 +200,6 @@ export function createLastingLink(options: {
       await running;
     },
   };
-}
-
-async function untilAborted(signal: AbortSignal): Promise<string> {
-  if (!signal.aborted)
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  return 'it was closed';
 }
 
 function messageOf(error: unknown): string {

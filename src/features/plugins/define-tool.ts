@@ -14,6 +14,7 @@ import { fromJsonSchema, type JsonSchema } from './from-json-schema.ts';
 import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
 import { serverToolPrefix } from '../../core/built-in-tools.ts';
+import { untilAborted } from '../../lib/async/on-abort.ts';
 
 /** What `run` may return: text, data that the model gets as JSON, or nothing. */
 export type ToolData = string | number | boolean | object | null | undefined | void;
@@ -235,21 +236,6 @@ const shape = z.strictObject({
 function titleOf(name: string): string {
   const words = name.split('_').filter((word) => word !== '');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
-}
-
-/** Rejects as soon as the signal aborts, even if `work` continues. */
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason as Error);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    if (signal.aborted) abort();
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-    // Nobody awaits the work now, so its errors are ignored.
-    work.catch(() => undefined);
-  }
 }
 
 /** Whether zod 4 made a value: the bot's copy of it or the plugin's. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { raceTimeout } from './deadline.ts';
+import { onAbort } from './on-abort.ts';
 
 /**
  * Looks again and again until something is found. `look` returns it, or after how many milliseconds it is worth another
@@ -18,7 +19,7 @@ export async function waitUntil<Found>(
   let woken = Promise.withResolvers<void>();
   const wake = (): void => woken.resolve();
   const unsubscribe = subscribe(wake);
-  signal.addEventListener('abort', wake);
+  const stopListening = onAbort(signal, wake);
   try {
     for (;;) {
       woken = Promise.withResolvers();
@@ -29,7 +30,7 @@ export async function waitUntil<Found>(
       await raceTimeout(clock, woken.promise, seen);
     }
   } finally {
-    signal.removeEventListener('abort', wake);
+    stopListening();
     unsubscribe();
   }
 }

@@ -1,4 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net';
+import { onAbort } from '../async/on-abort.ts';
 
 /** A connection through a proxy, or why there is none. The message names the proxy's host, never its password. */
 type Tunnel = Readonly<{ ok: true; socket: Socket } | { ok: false; message: string }>;
@@ -15,17 +16,18 @@ export function connectByProxy(
   signal: AbortSignal,
 ): Promise<Tunnel> {
   const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const noAnswer: Tunnel = { ok: false, message: `the proxy ${proxy.host} did not answer` };
+  if (signal.aborted) return Promise.resolve(noAnswer);
   const socket = openLine(proxy);
   return new Promise((resolve) => {
     let head = Buffer.alloc(0);
     const settle = (tunnel: Tunnel): void => {
-      signal.removeEventListener('abort', giveUp);
+      stopListening();
       socket.off('error', failed).off('close', failed).off('readable', read);
       if (!tunnel.ok) socket.on('error', () => undefined).destroy();
       resolve(tunnel);
     };
     const failed = (): void => settle({ ok: false, message: `the proxy ${proxy.host} takes no connection` });
-    const giveUp = (): void => settle({ ok: false, message: `the proxy ${proxy.host} did not answer` });
     const read = (): void => {
       for (let chunk: unknown = socket.read(); chunk !== null; chunk = socket.read()) {
         head = Buffer.concat([head, chunk as Buffer]);
@@ -40,8 +42,7 @@ export function connectByProxy(
         return settle({ ok: true, socket });
       }
     };
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
+    const stopListening = onAbort(signal, () => settle(noAnswer));
     socket.on('error', failed).on('close', failed).on('readable', read);
     const login = loginOf(proxy);
     const lines = [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, ...login, '', ''];

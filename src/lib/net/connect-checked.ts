@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { connect, isIP, BlockList, type Socket } from 'node:net';
 import { connectByProxy } from './connect-by-proxy.ts';
 import type { Destination } from './proxy-for.ts';
+import { onAbort, untilAborted } from '../async/on-abort.ts';
 
 /** All unicast IPv6 (RFC 4291), which excludes loopback, unique local addresses and NAT64. */
 const assigned = blockList([['2000::', 3]]);
@@ -86,8 +87,8 @@ export async function connectChecked(
       ? { ok: false, code: 'cancelled', message: `the connection to ${host} was given up` }
       : { ok: false, code: 'timeout', message: `${host} did not answer within ${timeoutMs / 1_000} s` };
 
-  const found = await Promise.race([addressesOf(host, lookup), aborted(stop)]);
-  if (found === 'aborted') return stopped();
+  const found = await untilAborted(addressesOf(host, lookup), stop).catch(() => undefined);
+  if (found === undefined) return stopped();
   if (found.length === 0 && (proxy === undefined || !proxyResolves)) {
     const hint = proxy === undefined ? '' : ' here, and the proxy is not asked to look names up';
     return { ok: false, code: 'not_found', message: `there is no host ${host}${hint}` };
@@ -112,13 +113,15 @@ export async function connectChecked(
   return { ok: false, code: 'unreachable', message: `${host} takes no connection on port ${port}` };
 }
 
+/** Rejects never: a host that can't be looked up has no address. */
 async function addressesOf(host: string, lookup: Lookup): Promise<readonly HostAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family: family === 4 ? 4 : 6 }];
-  return lookup(host).then(
-    (found) => found,
-    () => [],
-  );
+  try {
+    return await lookup(host);
+  } catch {
+    return [];
+  }
 }
 
 function lookUp(host: string): Promise<readonly HostAddress[]> {
@@ -146,22 +149,15 @@ function openSocket(
       lookup: (_host, _options, callback) => callback(null, [...found]),
     });
     const settle = (value: Socket | undefined): void => {
-      signal.removeEventListener('abort', giveUp);
+      stopListening();
       socket.off('connect', onConnect).off('error', giveUp);
       if (value === undefined) socket.on('error', () => undefined).destroy();
       resolve(value);
     };
     const giveUp = (): void => settle(undefined);
     const onConnect = (): void => settle(socket);
-    signal.addEventListener('abort', giveUp);
+    const stopListening = onAbort(signal, giveUp);
     socket.on('connect', onConnect).on('error', giveUp);
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<'aborted'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve('aborted');
-    else signal.addEventListener('abort', () => resolve('aborted'), { once: true });
   });
 }
 

@@ -6,6 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request } from './node-http.ts';
 import { connectChecked, type ConnectOptions, type WayOut } from './connect-checked.ts';
 import { hostOf } from './judge-target.ts';
+import { onAbort } from '../async/on-abort.ts';
 
 type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;
@@ -47,8 +48,8 @@ export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAn
   if (!connected.ok) return connected;
   const { socket } = connected;
   const end = (): void => void socket.destroy();
-  signal.addEventListener('abort', end);
   socket.on('error', end);
+  const stopListening = onAbort(signal, end);
   try {
     signal.throwIfAborted();
     const line = secure ? await secured(socket, host, written.isAddress) : socket;
@@ -62,7 +63,7 @@ export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAn
       return { ok: false, code: 'cancelled', message: `the answer of ${host} was given up` };
     return { ok: false, code: 'broken', message: `${host} ${faultOf(error)}` };
   } finally {
-    signal.removeEventListener('abort', end);
+    stopListening();
     end();
   }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { EndWithUs } from './end-with-us.ts';
 import { killOne, killTree } from './kill-processes.ts';
+import { onAbort } from '../async/on-abort.ts';
 
 type RanProgram =
   | Readonly<{ ended: 'exit'; code: number; output: Buffer; complaint: string }>
@@ -64,14 +65,13 @@ export async function runProgram(options: {
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(input);
   const time = setTimeout(() => ended.resolve('timeout'), timeoutMs);
-  const stop = (): void => ended.resolve('stopped');
   const end = (): void => {
     if (pid === undefined) return;
     // The id of a process may be reused, but that of a group is not as long as the group has a process.
     if (child.exitCode === null && child.signalCode === null) killTree(pid);
     else killOne(-pid);
   };
-  signal.addEventListener('abort', stop, { once: true });
+  const stopListening = onAbort(signal, () => ended.resolve('stopped'));
   // If the bot is killed, the group ends; processes that have left the group do not.
   process.once('exit', end);
   const forget = pid === undefined ? undefined : endWithUs(pid);
@@ -87,7 +87,7 @@ export async function runProgram(options: {
   } finally {
     clearTimeout(time);
     clearTimeout(exit.drain);
-    signal.removeEventListener('abort', stop);
+    stopListening();
     process.removeListener('exit', end);
     end();
     forget?.();

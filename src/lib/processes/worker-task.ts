@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { createMutex } from '../async/mutex.ts';
+import { untilAborted } from '../async/on-abort.ts';
 
 /**
  * The answer of a thread. `time`: it was ended because it took too long. `failed`: it threw an error or needed too much
@@ -40,13 +41,11 @@ async function run<Answer>(
       workerData: input,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     }));
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const answered = new Promise<Answer>((resolve, reject) => {
       started.once('message', resolve).once('error', reject);
-      const end = (): void => reject(new Error('the work was ended'));
-      started.once('exit', end);
-      AbortSignal.any([signal, timeout]).addEventListener('abort', end);
+      started.once('exit', () => reject(new Error('the work was ended')));
     });
-    return { ok: true, answer };
+    return { ok: true, answer: await untilAborted(answered, AbortSignal.any([signal, timeout])) };
   } catch (cause) {
     signal.throwIfAborted();
     return { ok: false, why: timeout.aborted ? 'time' : 'failed', cause };

@@ -28,6 +28,7 @@ import type {
   StopReason,
 } from '../sandbox.ts';
 import { watchLimits } from './watch-limits.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 export const firstFile = 4;
 
@@ -183,9 +184,8 @@ export async function runLimited(
     });
   else if (child.pid !== undefined) begin(child.pid);
   deadline.start(timeoutMs);
-  deadline.signal.addEventListener('abort', () => stop('timeout'), { once: true });
-  const onAbort = (): void => stop('cancelled');
-  signal.addEventListener('abort', onAbort);
+  onAbort(deadline.signal, () => stop('timeout'));
+  const stopListening = onAbort(signal, () => stop('cancelled'));
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // Also ends what the command left in its group.
@@ -203,7 +203,7 @@ export async function runLimited(
     watch?.stop();
     talk?.end();
     deadline.end();
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
     for (const { read } of streams) read.destroy();
   }
 }
@@ -258,8 +258,6 @@ export async function runOnTerminal(
     reason ??= why;
     if (child.pid !== undefined) kill(child.pid);
   };
-  const onAbort = (): void => stop('cancelled');
-  signal.addEventListener('abort', onAbort);
   const notOurs = (): void => undefined;
   for (const key of keys) process.on(key, notOurs);
   const talk = handshake?.begin(child, {
@@ -267,8 +265,8 @@ export async function runOnTerminal(
     watch: (root) => (watch = watchLimits({ root, scratch, chat, room, limits, met, onOver: stop })),
     fail: () => stop('crashed'),
   });
+  const stopListening = onAbort(signal, () => stop('cancelled'));
   try {
-    if (signal.aborted) onAbort();
     const [code, died] = await ended;
     reason ??= met?.();
     if (reason !== undefined) return { status: 'stopped', reason };
@@ -276,7 +274,7 @@ export async function runOnTerminal(
   } finally {
     watch?.stop();
     talk?.end();
-    signal.removeEventListener('abort', onAbort);
+    stopListening();
     for (const key of keys) process.off(key, notOurs);
   }
 }

@@ -5,6 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { createDeadline } from '../../lib/async/deadline.ts';
 import type { Secret } from '../../lib/redaction/redact.ts';
 import { pausing, type CapAnswer, type SandboxOutcome, type ServeCap, type StopReason } from '../sandbox.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 /** How a shell is set up. Folders are paths on the host. */
 export type ShellSetup = Readonly<{
@@ -186,13 +187,11 @@ async function within<T>(ms: number, promise: Promise<T>, late: T): Promise<T> {
 
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, aborted: T): Promise<T> {
   const { promise: over, resolve } = Promise.withResolvers<T>();
-  const stop = (): void => resolve(aborted);
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
+  const stopListening = onAbort(signal, () => resolve(aborted));
   try {
     return await Promise.race([promise, over]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    stopListening();
   }
 }
 

@@ -3,6 +3,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { printable } from '../../lib/text/text.ts';
 import { hasCode } from '../../lib/has-code.ts';
 import { caBundle } from '../../lib/net/ca-bundle.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 export type GitRequest = Readonly<{
   /** The command and its arguments. They come after all options that restrict git. */
@@ -83,7 +84,7 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
       if (!hasCode(error, 'ESRCH')) throw error;
     }
   };
-  signal.addEventListener('abort', end, { once: true });
+  const stopListening = onAbort(signal, end);
   process.once('exit', end);
 
   const output: Buffer[] = [];
@@ -110,7 +111,7 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
     if (code === 127) throw new OperatorError('git is not installed: install it (apt install git).');
     return { status: 'failed', message: lastWords(complaint) || `git ended with ${code}` };
   } finally {
-    signal.removeEventListener('abort', end);
+    stopListening();
     process.removeListener('exit', end);
     end();
   }

@@ -3,6 +3,8 @@ import type { Store } from '../store.ts';
 import { toFault, type Database, type Timed } from './open-database.ts';
 import { hangUp } from './create-notify-bus.ts';
 import { lockOf } from './job-queue-of.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
+import { pause, systemClock } from '../../lib/clock.ts';
 
 const beatMs = 4_000;
 /** The server ends a session that is silent for this many milliseconds. */
@@ -27,15 +29,10 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
 
     function end(reason: unknown): void {
       if (leading.signal.aborted) return;
-      until.removeEventListener('abort', stop);
       clearTimeout(timers.next);
       clearTimeout(timers.trusted);
       leading.abort(reason);
       hangUp(client);
-    }
-
-    function stop(): void {
-      end(until.reason);
     }
 
     function beat(aliveAt: number): void {
@@ -54,7 +51,8 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
 
     client.on('error', (error: Error) => end(toFault(error)));
     client.on('end', () => end(new Error(`the connection that leads in ${what} ended`)));
-    until.addEventListener('abort', stop);
+    const stopListening = onAbort(until, () => end(until.reason));
+    onAbort(leading.signal, stopListening);
     try {
       await client.connect();
       await client.query(`SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
@@ -65,7 +63,7 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
           beat(sent);
           return leading.signal;
         }
-        await sleep(againMs, until);
+        await pause(systemClock, againMs, until);
         until.throwIfAborted();
       }
     } catch (error) {
@@ -84,22 +82,10 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
         } catch (error) {
           ends.throwIfAborted();
           log.warn({ err: error, what }, 'the database could not be asked who leads; trying again');
-          await sleep(againMs, ends);
+          await pause(systemClock, againMs, ends);
         }
       }
     },
     close: () => closing.abort(new Error('the store was closed')),
   };
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms).unref();
-    signal.addEventListener('abort', done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }

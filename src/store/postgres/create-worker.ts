@@ -9,6 +9,7 @@ import type { Heartbeat } from './create-heartbeat.ts';
 import { createLease, type Claim, type QueueKind, type Lease } from './lease.ts';
 import { makeDueNow, waitingRows } from './sweep-queues.ts';
 import type { WorkerOptions, QueueWorker } from '../store.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 type StartWorker = (options: WorkerOptions) => QueueWorker;
 
@@ -200,11 +201,10 @@ export function createPostgresWorker(
       stopping.abort();
       unhear();
       scheduler.stop();
-      closed.removeEventListener('abort', giveOutNoMore);
     }
 
     const unhear = announcer.on(kind, (queues, inMs) => putOff(inMs, queues));
-    closed.addEventListener('abort', giveOutNoMore);
+    const stopListening = onAbort(closed, giveOutNoMore);
     wake();
     return {
       wake,
@@ -218,6 +218,7 @@ export function createPostgresWorker(
         }
       },
       async stop() {
+        stopListening();
         giveOutNoMore();
         await scheduler.looked();
         await Promise.all(active.values());
