@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -97,6 +97,25 @@ test('T9 virtual: a cell ends with close, when it was idle for long, and when th
   await gone(orphaned.scratch);
 });
 
+test('R5 virtual: a run that is aborted while it waits for a cell does not hold up the next one', async (t) => {
+  const { run } = await ground(t, createVirtualSandbox({ cells: 1 }));
+  const first = new AbortController();
+  const running = run(['sleep', '600'], { timeoutMs: 600_000, signal: first.signal });
+  await heeded(first.signal);
+  const second = new AbortController();
+  const aborted = run(['echo', 'second'], { signal: second.signal });
+  await heeded(second.signal);
+  const third = new AbortController();
+  const waiting = run(['echo', 'third'], { signal: third.signal });
+  await heeded(third.signal);
+  second.abort();
+  const outcome = await aborted;
+  assert.equal(outcome.status === 'stopped' ? outcome.reason : outcome, 'cancelled');
+  first.abort();
+  await running;
+  assert.equal(stdoutOf(await waiting), 'third\n');
+});
+
 test('R5 virtual: without just-bash scripts are unavailable and the message says what to install', async (t) => {
   const root = await mkdtemp(path.join(tmpdir(), 'skillet-bare-'));
   t.after(() => rm(root, { recursive: true, force: true }));
@@ -145,6 +164,11 @@ async function ground(
         ...more,
       }),
   };
+}
+
+/** Waits until something listens to the signal: the run waits for a cell, or has one. */
+async function heeded(signal: AbortSignal): Promise<void> {
+  await until(async () => getEventListeners(signal, 'abort').length > 0);
 }
 
 function stdoutOf(outcome: SandboxOutcome): string {

@@ -6,6 +6,7 @@ import { placeEntries } from '../own-entries.ts';
 import { packageOf } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 import { hasCode } from '../../lib/has-code.ts';
+import { onAbort } from '../../lib/async/on-abort.ts';
 
 /**
  * Needs only `npm install` (T9): just-bash with jq, awk, sed and sqlite3 on the request's folders, without other files,
@@ -24,8 +25,31 @@ export function createVirtualSandbox(
 ): Sandbox {
   const { memoryMb = 512, diskMb = 256, cells = 4, idleMs = 20_000, better } = options;
   const busy = new Set<ShellWorker>();
-  const waiting: (() => void)[] = [];
-  const idle = new Map<string, Readonly<{ cell: ShellWorker; timer: NodeJS.Timeout }>>();
+  const places = createPlaces(cells);
+  const idle = createIdleCells(idleMs);
+
+  async function runInCell(
+    request: SandboxRequest,
+    setup: ShellSetup,
+    library: string,
+  ): Promise<SandboxOutcome> {
+    const key = JSON.stringify(setup);
+    const cell = idle.take(key) ?? startShellWorker(setup, library);
+    busy.add(cell);
+    try {
+      const [scratch, chat] = await Promise.all([roomIn(setup.scratch, diskMb), roomIn(setup.chat, diskMb)]);
+      const job = { ...request, secrets: request.secrets ?? [], room: { scratch, chat } };
+      const own = placeEntries(request, 'nothing');
+      try {
+        return outcomeOf(await cell.run(job, request.signal), better);
+      } finally {
+        own.remove();
+      }
+    } finally {
+      busy.delete(cell);
+      idle.keep(key, cell);
+    }
+  }
 
   return {
     mode: 'virtual',
@@ -36,59 +60,91 @@ export function createVirtualSandbox(
       const library = libraryFolder();
       if (library === undefined) return { status: 'unavailable', message: libraryMissing };
       const setup = await setupOf(request, memoryMb);
-      while (busy.size >= cells && !request.signal.aborted) await turn(request.signal);
-      if (request.signal.aborted) return cancelled;
-      const key = JSON.stringify(setup);
-      const cell = takeIdle(key) ?? startShellWorker(setup, library);
-      busy.add(cell);
+      if (!(await places.take(request.signal))) return cancelled;
       try {
-        const [scratch, chat] = await Promise.all([
-          roomIn(setup.scratch, diskMb),
-          roomIn(setup.chat, diskMb),
-        ]);
-        const job = { ...request, secrets: request.secrets ?? [], room: { scratch, chat } };
-        const own = placeEntries(request, 'nothing');
-        try {
-          return outcomeOf(await cell.run(job, request.signal), better);
-        } finally {
-          own.remove();
-        }
+        return await runInCell(request, setup, library);
       } finally {
-        busy.delete(cell);
-        keep(key, cell);
-        waiting.shift()?.();
+        places.giveBack();
       }
     },
     async close() {
-      const resting = [...idle.keys()].map(takeIdle).filter((cell) => cell !== undefined);
-      await Promise.all([...busy, ...resting].map((cell) => cell.end()));
+      await Promise.all([...busy, ...idle.takeAll()].map((cell) => cell.end()));
     },
   };
+}
 
-  function turn(signal: AbortSignal): Promise<void> {
+/** Lets `most` runs have a place at once. The others wait in their order. */
+function createPlaces(most: number): Readonly<{
+  /** False if the signal aborts before there is a place. */
+  take(signal: AbortSignal): Promise<boolean>;
+  giveBack(): void;
+}> {
+  const waiting = new Set<() => void>();
+  let taken = 0;
+
+  async function turn(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push(resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    return promise;
+    waiting.add(resolve);
+    const stopListening = onAbort(signal, resolve);
+    await promise;
+    stopListening();
+    waiting.delete(resolve);
   }
 
-  function takeIdle(key: string): ShellWorker | undefined {
+  function wakeNext(): void {
+    const [next] = waiting;
+    if (next === undefined) return;
+    waiting.delete(next);
+    next();
+  }
+
+  return {
+    async take(signal) {
+      while (taken >= most && !signal.aborted) await turn(signal);
+      if (signal.aborted) {
+        // It may have been woken for a place that it does not need any more.
+        if (taken < most) wakeNext();
+        return false;
+      }
+      taken += 1;
+      return true;
+    },
+    giveBack() {
+      taken -= 1;
+      wakeNext();
+    },
+  };
+}
+
+/** Keeps the last cells that are idle, each for `idleMs` milliseconds. */
+function createIdleCells(idleMs: number): Readonly<{
+  take(key: string): ShellWorker | undefined;
+  takeAll(): readonly ShellWorker[];
+  keep(key: string, cell: ShellWorker): void;
+}> {
+  const idle = new Map<string, Readonly<{ cell: ShellWorker; timer: NodeJS.Timeout }>>();
+
+  function take(key: string): ShellWorker | undefined {
     const found = idle.get(key);
     idle.delete(key);
     clearTimeout(found?.timer);
     return found?.cell.alive() === true ? found.cell : undefined;
   }
 
-  function keep(key: string, cell: ShellWorker): void {
-    if (!cell.alive()) return;
-    const surplus = [takeIdle(key), ...[...idle.keys()].slice(0, -(idleCells - 1)).map(takeIdle)];
-    const timer = setTimeout(() => void takeIdle(key)?.end(), idleMs).unref();
-    idle.set(key, { cell, timer });
-    for (const old of surplus) void old?.end();
-  }
+  return {
+    take,
+    takeAll: () => [...idle.keys()].map(take).filter((cell) => cell !== undefined),
+    keep(key, cell) {
+      if (!cell.alive()) return;
+      const surplus = [take(key), ...[...idle.keys()].slice(0, -(mostIdle - 1)).map(take)];
+      const timer = setTimeout(() => void take(key)?.end(), idleMs).unref();
+      idle.set(key, { cell, timer });
+      for (const old of surplus) void old?.end();
+    },
+  };
 }
 
-const idleCells = 2;
+const mostIdle = 2;
 
 const cancelled: SandboxOutcome = {
   status: 'stopped',
