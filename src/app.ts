@@ -6,6 +6,7 @@ import type { Users } from './access/users.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { Config } from './config/complete-config.ts';
 import type { RuntimeConfig } from './config/runtime-config.ts';
+import type { ToolTable } from './core/built-in-tools.ts';
 import type { Channel, WriteCommand } from './core/channel.ts';
 import type { CommandTable } from './core/chat-commands.ts';
 import type { Conversation } from './core/conversation.ts';
@@ -75,6 +76,8 @@ export type App = Readonly<{
   budgets: Budgets;
   /** Hashes of tools' definitions by the tools' names, for tools that others can change (X7). */
   definitionHashes(): Promise<ReadonlyMap<string, string>>;
+  /** The bot's own tools, and those of all features. */
+  builtInTools: ToolTable;
   /** Tools of plugins and MCP servers. */
   outside: OutsideTools;
   /** All tools whose settings can be set in a chat. */

@@ -4,10 +4,9 @@ import { configJsonSchema } from './config-schema.ts';
 import { code, table } from './markdown.ts';
 import { commands, commandGroups } from '../../src/cli/commands.ts';
 import type { CliCommand, Parameter } from '../../src/cli/command.ts';
-import { allCommands } from '../../src/features/list.ts';
-import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
+import { allCommands, allTools } from '../../src/features/list.ts';
 import { knownKeys, knownMetadata, type KnownKey } from '../../src/skills/parse/known-keys.ts';
-import { reasons } from '../../src/operator/doctor/reasons.ts';
+import { allReasons } from '../../src/operator/doctor/reasons.ts';
 
 /** The files of docs/reference, by name. */
 export function referencePages(): Readonly<Record<string, string>> {
@@ -108,8 +107,9 @@ function chatCommands(): string {
 
 function tools(): string {
   const offers = { kept: 'always', default: 'yes', named: 'if named' };
-  const rows = builtInNames().map((name) => {
-    const tool = builtInTool(name);
+  const builtIn = allTools();
+  const rows = builtIn.names().map((name) => {
+    const tool = builtIn.row(name);
     if (tool === undefined) throw new Error(name);
     const { icon, says, risk, main, runs } = tool;
     return [code(name), `${icon} ${says}`, risk, main ? offers[main] : 'no', runs ? offers[runs] : 'no'];
@@ -118,6 +118,6 @@ function tools(): string {
 }
 
 function doctorFindings(): string {
-  const rows = Object.entries(reasons).map(([id, { why, fix }]) => [code(id), why, fix]);
+  const rows = [...allReasons()].map(([id, { why, fix }]) => [code(id), why, fix]);
   return table(['id', 'why it matters', 'fix'], rows);
 }

@@ -1,7 +1,6 @@
 import { callsOf, finalText } from './next-step.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
-import { builtInTool } from '../core/built-in-tools.ts';
 
 /** Which skills and tools somebody may know of (A8, A11). */
 export type Viewer = Readonly<{
@@ -61,9 +60,17 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
 }
 
 /** Their results name skills that the viewer may not know; so do errors for unknown names, which list near ones. */
+/** Tools whose input names a skill. */
+const ofOneSkill: ReadonlySet<string> = new Set([
+  'use_skill',
+  'skills_load',
+  'skills_read_file',
+  'skills_run_script',
+]);
+
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
-  if (builtInTool(name)?.needs !== 'skills') return false;
+  if (!ofOneSkill.has(name)) return false;
   const skill = (input as Readonly<{ skill?: unknown }> | null)?.skill;
   return typeof skill !== 'string' || !viewer.skill(skill);
 }

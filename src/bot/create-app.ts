@@ -4,7 +4,7 @@ import { createUserGroups, type UserGroups } from '../access/user-groups.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createRuntimeConfig } from '../config/runtime-config.ts';
 import { allHashes, type Feature } from '../core/feature.ts';
-import { allCommands } from '../features/list.ts';
+import { allCommands, allTools } from '../features/list.ts';
 import { createBudgets } from '../limits/budgets.ts';
 import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import { createSendLargeTables } from '../replies/large-tables.ts';
@@ -74,7 +74,9 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
   const { outgoing } = files;
   const replies = createReplies({ ...users, store, outgoing, channels, redact: () => now.redact, log });
   const deliverArtifacts = createDeliverArtifacts({ channels, replies, store, outgoing, clean });
+  const builtInTools = allTools();
   const outside = createOutsideTools({
+    builtInTools,
     sources: [() => features().flatMap((feature) => feature.outside?.() ?? [])],
     isOwner: users.isOwner,
     accessOf,
@@ -95,7 +97,7 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
     deliverArtifacts,
     sendLargeTables: createSendLargeTables({ channels, deliverArtifacts, redact: () => now.redact, log }),
     canAsk: terminals?.canAsk ?? (() => true),
-    ...{ library, skillSandbox, folders, outside, chatSettings },
+    ...{ library, skillSandbox, folders, builtInTools, outside, chatSettings },
     budgets: createBudgets({ config, store, clock }),
     toolsWithSettings: () =>
       [...features().flatMap((feature) => feature.settings?.() ?? []), ...outside.all()].filter(

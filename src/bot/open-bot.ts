@@ -32,7 +32,7 @@ import { openLibrary, openSkillSandbox } from '../skills/open-library.ts';
 import { ownDataDir } from '../operator/own-data-dir.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { openPlugins } from '../features/plugins/plugins.ts';
-import { allCommands } from '../features/list.ts';
+import { allCommands, allTools } from '../features/list.ts';
 import { chatFolder, nameOfChat } from '../tools/built-in/run-folders.ts';
 import { saveForTerminal } from '../channels/terminal/peer.ts';
 import { createTakeTerminal, terminalAccess, type SpentBy } from '../operator/terminals/take-terminal.ts';
@@ -95,7 +95,7 @@ export async function openBot(options: {
   opening.defer(async () => tracing?.close());
   const skillSandbox = await openSkillSandbox(config, log, reach);
   opening.defer(() => skillSandbox.sandbox.close());
-  const plugins = await openPlugins(config, { clock, log });
+  const plugins = await openPlugins(config, { builtInTools: allTools(), clock, log });
   opening.defer(plugins.close);
   const written = createWrittenSkills(health.store);
   const library = await health.ofStore.patient(

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { createModels } from '../agent/models/create-models.ts';
 import { hostDiagnostics } from '../conversations/host-diagnostics.ts';
-import { allCommands } from '../features/list.ts';
+import { allCommands, allTools } from '../features/list.ts';
 import { listedToolDiagnostics } from '../tools/list-tools.ts';
 import { skillNeeds, type SkillNeed } from '../runs/requirements.ts';
 import { skillRules } from '../config/runtime-config.ts';
@@ -29,7 +29,7 @@ export async function listSkills({ config: flag, json }: SharedOptions): Promise
   const { needs } = await skillNeeds(config, registry.skills);
   const ofHost = [
     ...sourceDiagnostics(config),
-    ...hostDiagnostics(registry.skills, config, { models, commands: allCommands() }),
+    ...hostDiagnostics(registry.skills, config, { models, commands: allCommands(), tools: allTools() }),
     ...listedTools(registry.skills, registry, config),
   ];
   const diagnostics = [...registry.diagnostics, ...ofHost];
@@ -83,9 +83,11 @@ export async function showSkill({
   if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
-  const ofHost = hostDiagnostics([skill], config, { models, commands: allCommands() }).filter(
-    ({ path: file }) => file === skill.path,
-  );
+  const ofHost = hostDiagnostics([skill], config, {
+    models,
+    commands: allCommands(),
+    tools: allTools(),
+  }).filter(({ path: file }) => file === skill.path);
   printDiagnostics([...skill.diagnostics, ...ofHost, ...listedTools([skill], registry, config)]);
 }
 
@@ -106,7 +108,11 @@ function listedTools(
   { mcp }: Config,
 ): readonly Diagnostic[] {
   const ofPlugins = plugins.flatMap(({ tools }) => tools);
-  return listedToolDiagnostics(skills, { plugins: ofPlugins, hasServers: Object.keys(mcp).length > 0 });
+  return listedToolDiagnostics(skills, {
+    plugins: ofPlugins,
+    hasServers: Object.keys(mcp).length > 0,
+    builtInTools: allTools(),
+  });
 }
 
 function printDiagnostics(diagnostics: readonly Diagnostic[]): void {

@@ -5,6 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { nearest } from '../lib/text/text.ts';
+import { allTools } from '../features/list.ts';
 import { openPlugins, type Plugins } from '../features/plugins/plugins.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import { skillRoots, writtenRoot } from '../skills/open-library.ts';
@@ -17,7 +18,7 @@ export type SkillsHere = Registry & Readonly<{ plugins: Plugins['loaded'] }>;
 
 /** Where the skills of this config are, with those of its plugins (X1, X6). */
 export async function skillRootsHere(config: Config) {
-  const plugins = await openPlugins(config, { clock: systemClock, log: quietLog });
+  const plugins = await openPlugins(config, { builtInTools: allTools(), clock: systemClock, log: quietLog });
   plugins.close();
   const { loaded, skillFolders, diagnostics } = plugins;
   return { roots: skillRoots(config, skillFolders), plugins: loaded, diagnostics };

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { builtInNames } from '../core/built-in-tools.ts';
-import { nearest } from '../lib/text/text.ts';
 import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
@@ -42,28 +40,11 @@ export const modelsSection = z.codec(
   },
 );
 
-const byDefault = builtInNames(({ main }) => main === 'kept' || main === 'default');
-const mainTools = [...byDefault, ...builtInNames(({ main }) => main === 'named')];
-
-/** The names of tools are checked, because an unknown one would silently take a tool away (T2). */
-const mainToolsKey = z
-  .array(
-    z.string().refine((name) => mainTools.includes(name), {
-      error: ({ input }) => toolToWrite(String(input)),
-    }),
-  )
-  .default([...byDefault]);
-
-function toolToWrite(name: string): string {
-  const [guess] = nearest(name, mainTools);
-  if (guess !== undefined) return `no tool of the main agent is called that: write "${guess}"`;
-  return `the main agent may have ${mainTools.join(', ')}; tools of plugins and MCP servers come by themselves`;
-}
-
 export const agentSection = section({
   model: z.string().min(1).default('default'),
   max_turns: z.int().min(1).default(25),
-  tools: mainToolsKey,
+  /** Undefined: the usual ones (T2). */
+  tools: z.array(z.string().min(1)).optional(),
   concurrency: z.int().min(1).default(8),
   detach_after_seconds: z.int().min(1).default(60),
   background_messages: z.int().min(0).default(20),

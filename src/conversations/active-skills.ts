@@ -1,4 +1,5 @@
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { skillNamed, type Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
@@ -37,7 +38,7 @@ export type ActiveSkills = Readonly<{
   readable(): Skill | undefined;
 }>;
 
-export type ActiveSkillDeps = Pick<AgentDeps, 'runtime' | 'log' | 'library' | 'asItStands'> &
+export type ActiveSkillDeps = Pick<AgentDeps, 'runtime' | 'log' | 'library' | 'asItStands' | 'builtInTools'> &
   Readonly<{
     skillSandbox: Readonly<{ sandbox: Pick<Sandbox, 'seen'> }>;
     outside: Pick<OutsideTools, 'names'>;
@@ -72,6 +73,7 @@ export function activeSkillsOf(turn: SkillsOfTurn, lookup: LookupTools, deps: Ac
     tools: turn.names,
     elsewhere: deps.outside.names,
     lent: turn.lent,
+    builtInTools: deps.builtInTools,
     settings() {
       const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
       return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
@@ -143,11 +145,11 @@ async function followInline(
   { args: given, message }: SkillRequest,
   { restriction, deps }: Readonly<{ restriction: ToolRestriction; deps: ActiveSkillDeps }>,
 ): ReturnType<InlineSkill> {
-  const { runtime, outside } = deps;
+  const { runtime, outside, builtInTools } = deps;
   const { byName, maxBytes } = runtime().config.skills;
   const { name, allowedTools = [] } = skill;
   const mine = restriction.offered({ skill: name, allowedTools });
-  const why = whyForked(skill, mine, byName[skill.name], outside.names());
+  const why = whyForked(skill, { tools: mine, elsewhere: outside.names(), builtInTools }, byName[skill.name]);
   if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
   const args = given ?? message;
   const loaded = await skillInstructions(skill, {
@@ -171,9 +173,8 @@ type SkillSettings = Readonly<{ model?: string | undefined; env: Readonly<Record
 /** Returns why the main agent can't follow the skill's instructions itself. Undefined means that it can (U8). */
 export function whyForked(
   skill: Skill,
-  tools: readonly string[],
+  of: Readonly<{ tools: readonly string[]; elsewhere?: readonly string[]; builtInTools: ToolTable }>,
   settings: SkillSettings | undefined,
-  elsewhere: readonly string[] = [],
 ): string | undefined {
   if (skill.env.length > 0 || Object.keys(settings?.env ?? {}).length > 0)
     return 'it has an environment of its own';
@@ -182,7 +183,7 @@ export function whyForked(
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
   // Undefined is the default model, too.
   if (!['default', undefined].includes(settings?.model ?? skill.model)) return 'it has a model of its own';
-  const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
+  const lacking = namedElsewhere(skill.allowedTools ?? [], of.tools, of);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
 }
 

@@ -7,7 +7,8 @@ import type { Tool } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import { bringShared } from '../runs/shared-files.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
-import { listFilesTool, readFileTool, sendFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
+import { listFilesTool, readFileTool, writeFileTool } from '../tools/built-in/file-tools.ts';
+import { sendFileTool } from '../tools/built-in/send-file.ts';
 import { grepFilesTool } from '../tools/built-in/grep-files.ts';
 import {
   chatScope,

@@ -7,14 +7,16 @@ import type { Diagnostic } from '../core/codes.ts';
 import { nearest } from '../lib/text/text.ts';
 import type { Skill } from '../core/skill.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
+import { mainTools } from '../tools/main-tools.ts';
 import { listRunsScripts } from '../tools/allowed-tools.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import type { CommandTable } from '../core/chat-commands.ts';
 
 /** Warnings about skills that depend on the whole config, such as missing tools or time limits that are cut. */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
-  { models, commands }: Readonly<{ models: Models; commands: CommandTable }>,
+  { models, commands, tools }: Readonly<{ models: Models; commands: CommandTable; tools: ToolTable }>,
 ): readonly Diagnostic[] {
   const ofSkills = skills.flatMap((skill) => {
     const at = { level: 'warning', path: skill.path } as const;
@@ -23,7 +25,11 @@ export function hostDiagnostics(
     const unknown = model === undefined ? undefined : models.check(model);
     const forked =
       skill.context === 'inline'
-        ? whyForked(skill, [...config.agent.tools, ...lentBy(skill)], given)
+        ? whyForked(
+            skill,
+            { tools: [...mainTools(config, tools), ...lentBy(skill, tools)], builtInTools: tools },
+            given,
+          )
         : undefined;
     const command = commands.row(skill.name) !== undefined;
     const searches =

@@ -2,7 +2,6 @@ import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import { whileAdmitted } from '../access/while-admitted.ts';
 import { invocationId } from '../agent/models/anthropic-request.ts';
 import type { Viewer } from '../agent/show-to.ts';
-import { builtInTool } from '../core/built-in-tools.ts';
 import { requesterOf, type Message, type Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
@@ -10,6 +9,7 @@ import type { Requester } from '../core/tool.ts';
 import type { AgentHere } from '../tools/settings/chat-agent.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { InboxItem } from '../store/inbox.ts';
+import { mainTools } from '../tools/main-tools.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 import type { TurnDeps } from './turn-context.ts';
 import type { TurnContext } from './turn.ts';
@@ -87,17 +87,17 @@ const anybody = '';
  */
 export async function viewersOf(
   turn: OpenTurn,
-  { runtime, outside }: TurnDeps,
+  { runtime, outside, builtInTools }: TurnDeps,
 ): Promise<TurnContext['viewers']> {
   const { requester } = turn;
   if (requester.chatType === 'private') return undefined;
-  const builtIn = new Set(runtime().config.agent.tools);
+  const builtIn = new Set(mainTools(runtime().config, builtInTools));
   const viewerOf = async (sender: string): Promise<Viewer> => {
     const offered = await outside.offered({ ...requester, sender }, 'main');
     const names = new Set(offered.map(({ name }) => name));
     return {
       // A tool that an inline skill lends shows together with the call of that skill.
-      tool: (name) => builtIn.has(name) || names.has(name) || builtInTool(name)?.inline === true,
+      tool: (name) => builtIn.has(name) || names.has(name) || builtInTools.row(name)?.inline === true,
       skill(name) {
         const skill = turn.registry.get(name);
         if (skill === undefined) return false;

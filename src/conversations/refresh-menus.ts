@@ -5,6 +5,7 @@ import { skillChanges } from '../audit/audit-event.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { SkillRules } from '../core/access-settings.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import type { CommandTable } from '../core/chat-commands.ts';
 import type { Channel, MenuEntry, Menus } from '../core/channel.ts';
 import type { ChatType } from '../core/conversation.ts';
@@ -33,9 +34,19 @@ export function createRefreshMenus(options: {
   signals: Signals;
   audit: Pick<Audit, 'record'>;
   chatCommands: CommandTable;
+  builtInTools: ToolTable;
   log: Log;
 }): RefreshMenus {
-  const { library, runtime, channels, signals, audit, chatCommands: commands, log } = options;
+  const {
+    library,
+    runtime,
+    channels,
+    signals,
+    audit,
+    chatCommands: commands,
+    builtInTools: tools,
+    log,
+  } = options;
   let inForce = library.current().skills;
   const self = randomUUID();
   const isNew = createNewSince<Diagnostic>();
@@ -50,7 +61,10 @@ export function createRefreshMenus(options: {
   async function show(): Promise<void> {
     const { skills } = library.current();
     const { config, models, rules } = runtime();
-    const found = [...sourceDiagnostics(config), ...hostDiagnostics(skills, config, { models, commands })];
+    const found = [
+      ...sourceDiagnostics(config),
+      ...hostDiagnostics(skills, config, { models, commands, tools }),
+    ];
     for (const { level, code, message, path } of isNew(found)) {
       log[level === 'note' ? 'info' : 'warn']({ code, path }, message);
     }

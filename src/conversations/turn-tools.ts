@@ -6,6 +6,7 @@ import { notWaiting } from '../runs/run-skill.ts';
 import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/tasks.ts';
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
+import { mainTools } from '../tools/main-tools.ts';
 import { deniesEveryCall } from '../tools/policy.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
 import type { ActiveSkills } from './active-skills.ts';
@@ -33,8 +34,7 @@ export async function toolsOf(
   }: Readonly<{ active: ActiveSkills; useSkill: Tool; ofFeatures: readonly Tool[]; lent: LentTools }>,
   deps: TurnDeps,
 ): Promise<TurnTools> {
-  const { config } = deps.runtime();
-  const wanted = new Set(config.agent.tools);
+  const wanted = new Set(mainTools(deps.runtime().config, deps.builtInTools));
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
   // Without visible skills, only the tool that reads files stays, for a skill that the person started.

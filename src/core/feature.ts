@@ -174,6 +174,8 @@ export type Feature = AtRest &
     turn?(turn: NewTurn): Promise<TurnPart | undefined>;
     /** The tools for a skill's run. */
     run?(run: NewRun): Promise<readonly Tool[]>;
+    /** Names of the feature's tools that are of no use to a person who may use these skills; `/tools` leaves them out. */
+    withoutUse?(skills: readonly Skill[]): readonly string[];
     /** Tools from outside of the bot, offered to the main agent and to runs by rules of their own (X1, X7). */
     outside?: OutsideSource;
     /** States of connections by the names of servers, without asking the store (L4). */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolRow } from './built-in-tools.ts';
 import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType, ChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
@@ -131,9 +132,14 @@ type ToolAbout = Readonly<{
   hidden: boolean;
 }>;
 
+/** Prefix of the tools of MCP servers. No other tool's name begins with it (X7). */
+export const serverToolPrefix = 'mcp_';
+
 export type Tool = Readonly<{
   name: string;
   description: string;
+  /** How people see a built-in tool. Undefined for tools from outside of the bot. */
+  row?: ToolRow | undefined;
   about?: ToolAbout;
   /**
    * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
@@ -169,6 +175,8 @@ export type Tool = Readonly<{
 
 type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
   name: string;
+  /** Undefined for tools from outside of the bot. */
+  row?: ToolRow | undefined;
   description: string;
   input: Input;
   traits: Traits;
@@ -197,6 +205,7 @@ export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObjec
     Object.freeze({
       name: definition.name,
       description: definition.description,
+      row: definition.row,
       inputSchema,
       traits: definition.traits,
       risk: definition.risk,

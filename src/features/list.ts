@@ -1,14 +1,17 @@
 import type { Desk } from '../app.ts';
 import type { Config } from '../config/complete-config.ts';
+import { ownToolRows } from '../conversations/own-tools.ts';
 import { ownCommandRows } from '../conversations/own-commands.ts';
+import { toolTable, type ToolTable } from '../core/built-in-tools.ts';
 import { commandTable, type CommandTable } from '../core/chat-commands.ts';
 import { allHashes, type AtRest } from '../core/feature.ts';
+import { checkMainTools, mainToolReasons } from '../tools/main-tools.ts';
 import { approvals } from './approvals/feature.ts';
 import { authoring } from './authoring/feature.ts';
 import { capabilities } from './capabilities/feature.ts';
 import { groups } from './groups/feature.ts';
 import { hooks } from './hooks/feature.ts';
-import type { ConfigFinding, FeatureKit } from './kit.ts';
+import type { ConfigFinding, FeatureKit, FindingReason } from './kit.ts';
 import { mcp } from './mcp/feature.ts';
 import { memory } from './memory/feature.ts';
 import { pairing } from './pairing/feature.ts';
@@ -46,6 +49,11 @@ export function allCommands(): CommandTable {
   return commandTable([ownCommandRows, ...featureList.map(({ commands = {} }) => commands)]);
 }
 
+/** All built-in tools, in the order of `/tools`: first those of the bot itself, then those of features. */
+export function allTools(): ToolTable {
+  return toolTable([...ownToolRows, ...featureList.map(({ tools = {} }) => tools)]);
+}
+
 type OperationsOf<Kit> = Kit extends { atRest(desk: Desk): { operations: infer Rows } } ? Rows : never;
 type Intersection<One> = (One extends unknown ? (one: One) => void : never) extends (all: infer All) => void
   ? All
@@ -62,7 +70,16 @@ export function featuresAtRest(desk: Omit<Desk, 'definitionHashes'>): readonly A
   return all;
 }
 
-/** What features find wrong with a config (G2). */
+/** The reasons of findings that features have, by code (L2). */
+export function featureReasons(): Readonly<Record<string, FindingReason>> {
+  const ofFeatures = featureList.flatMap(({ reasons = {} }) => Object.entries(reasons));
+  return { ...mainToolReasons, ...Object.fromEntries(ofFeatures) };
+}
+
+/** What is wrong with a config by what the features bring, and by what they check (G2). */
 export function featureChecks(config: Config): readonly ConfigFinding[] {
-  return featureList.flatMap(({ checks }) => checks?.(config) ?? []);
+  return [
+    ...checkMainTools(config, allTools()),
+    ...featureList.flatMap(({ checks }) => checks?.(config) ?? []),
+  ];
 }

@@ -18,6 +18,7 @@ import { serverEnvironment } from '../lib/processes/server-environment.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
 import { skillRoots } from '../skills/open-library.ts';
+import type { ConfigFinding } from '../features/kit.ts';
 import { featureChecks } from '../features/list.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -32,8 +33,7 @@ export type StartCode =
   | 'PROGRAM_MISSING'
   | 'WORKSPACE_UNUSABLE'
   | 'TEMPORARY_UNUSABLE'
-  | 'PORT_UNUSABLE'
-  | 'ROUTINE_UNUSABLE';
+  | 'PORT_UNUSABLE';
 
 type Finding = Readonly<{
   level: 'error' | 'warning';
@@ -68,7 +68,7 @@ async function checkStart(
   config: Config,
   { env, isRunning }: Readonly<{ env: Env; isRunning: boolean }>,
 ): Promise<readonly Diagnostic[]> {
-  const findings: readonly Finding[] = [
+  const findings: readonly (Omit<Finding, 'code'> & Pick<ConfigFinding, 'code'>)[] = [
     ...checkTokens(config),
     ...checkFiles(config),
     ...checkWriters(config),

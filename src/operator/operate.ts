@@ -1,7 +1,7 @@
 import type { Desk } from '../app.ts';
 import { allHashes, type AtRest } from '../core/feature.ts';
 import type { OnProgress } from '../core/operation.ts';
-import { featuresAtRest } from '../features/list.ts';
+import { allTools, featuresAtRest } from '../features/list.ts';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { createPeople } from '../access/create-people.ts';
@@ -162,7 +162,7 @@ async function openOperateOn(url: string, config: Config, log: Log): Promise<Ope
 
 /** What access is decided by. Skills are read as a start would read them, but not what the sandbox lacks. */
 async function readAccess(config: Config, written: WrittenSkills, log: Log): Promise<AccessInForce> {
-  const plugins = await openPlugins(config, { clock: systemClock, log });
+  const plugins = await openPlugins(config, { builtInTools: allTools(), clock: systemClock, log });
   plugins.close();
   const registry = await loadSkills(skillRoots(config, plugins.skillFolders), {
     strict: config.skills.strict,

@@ -7,6 +7,21 @@ import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
 import { runJournal } from './run-journal.ts';
+import type { ToolRows } from '../core/built-in-tools.ts';
+import { fixed } from '../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const questionRows = {
+  ask_person: {
+    icon: '❓',
+    title: fixed`Questions`,
+    says: fixed`Asks you something and continues with your answer.`,
+    doing: fixed`asking you a question`,
+    risk: 'safe',
+    runs: 'kept',
+    writes: 'here',
+  },
+} satisfies ToolRows;
 
 export type Question = Readonly<{ run: string; skill: string; question: string }>;
 
@@ -77,6 +92,7 @@ export function createQuestions(options: {
     tool: ({ run, skill, transcript }) =>
       defineTool({
         name: toolName,
+        row: questionRows.ask_person,
         description:
           'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
         input,

@@ -211,7 +211,7 @@ function drawAllowedTools(
 ): AllowedToolsResult {
   const { scripts, allowed } = plan;
   const allowedTools = parseAllowedTools(allowed, names, {
-    declaresCapabilities: skill.capabilities.length > 0,
+    builtInTools: deps.builtInTools,
     invalid: deps.runtime().config.skills.invalidAllowedTools,
     elsewhere: deps.outside.names(),
     startsOwnScript:

@@ -8,6 +8,21 @@ import type { Store } from '../store/store.ts';
 import { hasStarted } from './run-journal.ts';
 import type { RunPlace, RunSkill } from './run-skill.ts';
 import { envelopeOfWork } from './use-skill.ts';
+import type { ToolRows } from '../core/built-in-tools.ts';
+import { fixed } from '../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const subagentRows = {
+  subagent: {
+    icon: '👥',
+    title: fixed`Subagents`,
+    says: fixed`Hands a part of its work to a subagent.`,
+    doing: fixed`handing over a part of the work`,
+    risk: 'safe',
+    runs: 'default',
+    writes: 'here',
+  },
+} satisfies ToolRows;
 
 const name = 'subagent';
 
@@ -39,6 +54,7 @@ export function subagentTool(
 ): Tool {
   const tool = defineTool({
     name,
+    row: subagentRows.subagent,
     description:
       'Hands a part of the work to a subagent (Task or Agent in some instructions). It has your files and tools, sees only the prompt, and its answer comes back. Its steps count as yours.',
     input,

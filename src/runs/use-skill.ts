@@ -15,6 +15,23 @@ import type { SkillResult, Skill } from '../core/skill.ts';
 import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import { nearest } from '../lib/text/text.ts';
 import { instructionsLimit } from '../tools/tool-restriction.ts';
+import type { ToolRows } from '../core/built-in-tools.ts';
+import { fixed } from '../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const useSkillRows = {
+  use_skill: {
+    icon: '🧩',
+    title: fixed`Skills`,
+    says: fixed`Hands a task to a skill.`,
+    doing: fixed`asking a skill`,
+    risk: 'safe',
+    main: 'default',
+    runs: 'named',
+    ofSkills: true,
+    writes: 'here',
+  },
+} satisfies ToolRows;
 
 export type Requirements = (
   skill: Skill,
@@ -88,6 +105,7 @@ export function createUseSkill(options: UseSkillOptions): Tool {
   const { skills, access, work } = options;
   const tool = defineTool({
     name: 'use_skill',
+    row: useSkillRows.use_skill,
     description:
       'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it. ' +
       'Of some skills it gives the instructions instead: follow them yourself. ' +

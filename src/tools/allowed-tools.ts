@@ -1,5 +1,5 @@
 import type { WarningCode } from '../core/codes.ts';
-import { builtInNames, builtInTool } from '../core/built-in-tools.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
@@ -21,12 +21,6 @@ export type AllowedToolsResult =
   | (Readonly<{ ok: true }> & AllowedTools)
   | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
 
-/**
- * Tools that must be named: patterns and missing lists leave out tools that start other skills (U7) or write skills
- * (D9).
- */
-const onlyByName: ReadonlySet<string> = new Set(builtInNames(({ runs }) => runs === 'named'));
-
 export function allToolsAllowed(tools: readonly string[]): AllowedTools {
   return allowedToolsOf(tools, []);
 }
@@ -39,55 +33,50 @@ export function parseAllowedTools(
   allowedTools: readonly string[] | undefined,
   hostTools: readonly string[],
   options: Readonly<{
-    declaresCapabilities: boolean;
+    builtInTools: ToolTable;
     invalid: 'error' | 'baseline' | 'ignore';
     /** Names of tools that exist, although perhaps not for this run. */
     elsewhere?: readonly string[];
     startsOwnScript?: StartsOwnScript;
   }>,
 ): AllowedToolsResult {
-  const granted = hostTools.filter(
-    (name) => options.declaresCapabilities || builtInTool(name)?.needs !== 'capabilities',
-  );
-  const baseline = granted.filter((name) => builtInTool(name)?.runs === 'kept');
-  const everything = granted.filter((name) => !onlyByName.has(name));
+  const { builtInTools, startsOwnScript } = options;
+  const baseline = hostTools.filter((name) => builtInTools.row(name)?.runs === 'kept');
+  // Patterns and missing lists leave out tools that start other skills (U7) or write skills (D9).
+  const everything = hostTools.filter((name) => builtInTools.row(name)?.runs !== 'named');
   if (allowedTools === undefined || allowedTools.length === 0)
     return { ok: true, ...allowedToolsOf(everything, []) };
-  const { startsOwnScript } = options;
-
   return limitAllowedTools(allowedTools, {
-    granted,
+    granted: hostTools,
     baseline,
     everything,
-    known: knownTools([...hostTools, ...(options.elsewhere ?? [])]),
+    known: knownTools([...hostTools, ...(options.elsewhere ?? [])], builtInTools),
     invalid: options.invalid,
     whom: 'runs',
+    builtInTools,
     startsOwnScript,
   });
 }
 
-export function knownTools(offered: readonly string[]): readonly string[] {
-  return [...new Set([...builtInNames(), ...offered])];
+export function knownTools(offered: readonly string[], builtInTools: ToolTable): readonly string[] {
+  return [...new Set([...builtInTools.names(), ...offered])];
 }
 
 /** Applies a list that is not empty to `granted` (T5). */
 export function limitAllowedTools(
   allowedTools: readonly string[],
-  options: Readonly<{
-    granted: readonly string[];
-    baseline: readonly string[];
-    everything: readonly string[];
-    known: readonly string[];
-    invalid: 'error' | 'baseline' | 'ignore';
-    /** For messages: whom `granted` is offered to. */
-    whom: string;
-    startsOwnScript?: StartsOwnScript;
-  }>,
+  options: Offered &
+    Readonly<{
+      baseline: readonly string[];
+      everything: readonly string[];
+      invalid: 'error' | 'baseline' | 'ignore';
+      startsOwnScript?: StartsOwnScript;
+    }>,
 ): AllowedToolsResult {
-  const { granted, baseline, everything, known, invalid, whom } = options;
+  const { granted, baseline, everything, known, invalid, builtInTools } = options;
   const entries = allowedTools.map((written) => ({ written, entry: readAllowedEntry(written) }));
-  const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, known, granted, whom));
-  if (!entries.some(({ entry }) => namedBy(entry, known).length > 0)) {
+  const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, options));
+  if (!entries.some(({ entry }) => namedBy(entry, known, builtInTools).length > 0)) {
     const whys = entries.flatMap(({ entry }) => (entry.kind === 'unenforceable' ? [entry.reason] : []));
     const why = whys.length === 0 ? '' : ` (${[...new Set(whys)].join('; ')})`;
     const found = `allowed_tools names no tool that exists: ${allowedTools.join(', ')}${why}`;
@@ -106,7 +95,7 @@ export function limitAllowedTools(
     } as const;
     return { ok: true, ...allowedToolsOf(everything, [...warnings, ignored]) };
   }
-  const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));
+  const listed = entries.flatMap(({ entry }) => namedBy(entry, granted, builtInTools));
   const scripts = entries.some(({ entry }) => isShell(entry)) ? granted.filter(isRunScript) : [];
   const commands = entries.flatMap(({ entry }) => (entry.kind === 'command' ? [entry.pattern] : []));
   const unlimited = entries.some(({ entry }) => allowsAnyBash(entry));
@@ -125,12 +114,14 @@ function isRunScript(name: string): boolean {
 export function namedElsewhere(
   allowedTools: readonly string[],
   offered: readonly string[],
-  elsewhere: readonly string[] = [],
+  { elsewhere = [], builtInTools }: Readonly<{ elsewhere?: readonly string[]; builtInTools: ToolTable }>,
 ): readonly string[] {
-  const known = knownTools([...offered, ...elsewhere]);
+  const known = knownTools([...offered, ...elsewhere], builtInTools);
   return allowedTools.filter((written) => {
     const entry = readAllowedEntry(written);
-    return namedBy(entry, known).length > 0 && namedBy(entry, offered).length === 0;
+    return (
+      namedBy(entry, known, builtInTools).length > 0 && namedBy(entry, offered, builtInTools).length === 0
+    );
   });
 }
 
@@ -147,10 +138,11 @@ export function namesListed(
 export function unknownEntries(
   allowedTools: readonly string[],
   others: readonly string[],
+  builtInTools: ToolTable,
 ): Envelope['warnings'] {
-  const known = knownTools(others);
+  const known = knownTools(others, builtInTools);
   return allowedTools.flatMap((written) =>
-    warningsOf(written, readAllowedEntry(written), known, known, 'skills'),
+    warningsOf(written, readAllowedEntry(written), { known, granted: known, whom: 'skills', builtInTools }),
   );
 }
 
@@ -209,30 +201,37 @@ function commandOf(input: unknown): string | undefined {
   return typeof input.command === 'string' ? input.command : undefined;
 }
 
-/** A pattern never matches a tool that has to be named. */
-function namedBy(entry: AllowedEntry, names: readonly string[]): readonly string[] {
+/** A pattern never matches a tool that has to be named. `builtInTools` is not needed for names of other tools. */
+function namedBy(entry: AllowedEntry, names: readonly string[], builtInTools?: ToolTable): readonly string[] {
   if (entry.kind === 'unenforceable') return [];
   if (entry.kind === 'command') return names.filter((name) => name === 'bash');
   if (entry.kind === 'script')
     return names.some(isRunScript) ? names.filter((name) => name === 'bash' || isRunScript(name)) : [];
   const { pattern } = entry;
   if (!isGlob(pattern)) return names.filter((name) => name === pattern);
-  return names.filter((name) => !onlyByName.has(name) && matchesGlob(pattern, name));
+  return names.filter((name) => builtInTools?.row(name)?.runs !== 'named' && matchesGlob(pattern, name));
 }
+
+type Offered = Readonly<{
+  known: readonly string[];
+  granted: readonly string[];
+  /** For messages: whom `granted` is offered to. */
+  whom: string;
+  builtInTools: ToolTable;
+}>;
 
 function warningsOf(
   written: string,
   entry: AllowedEntry,
-  known: readonly string[],
-  granted: readonly string[],
-  whom: string,
+  { known, granted, whom, builtInTools }: Offered,
 ): Envelope['warnings'] {
   const warn = (code: WarningCode, why: string): Envelope['warnings'] => [
     { code, message: `allowed_tools: ${written} grants nothing: ${why}` },
   ];
   if (entry.kind === 'unenforceable') return warn('ALLOWED_TOOLS_UNKNOWN', entry.reason);
-  if (namedBy(entry, known).length === 0) return warn('ALLOWED_TOOLS_UNKNOWN', 'no tool is called that');
-  if (namedBy(entry, granted).length === 0)
+  if (namedBy(entry, known, builtInTools).length === 0)
+    return warn('ALLOWED_TOOLS_UNKNOWN', 'no tool is called that');
+  if (namedBy(entry, granted, builtInTools).length === 0)
     return warn('ALLOWED_TOOLS_NOT_OFFERED', `this bot does not offer it to ${whom}`);
   return [];
 }

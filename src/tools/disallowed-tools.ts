@@ -1,4 +1,4 @@
-import { builtInNames } from '../core/built-in-tools.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import { readAllowedEntry } from './allowed-entry.ts';
@@ -46,8 +46,9 @@ export function readDisallowed(entries: readonly string[]): Disallowed {
 export function unknownDisallowed(
   { path, disallowedTools = [] }: Pick<Skill, 'path' | 'disallowedTools'>,
   others: readonly string[],
+  builtInTools: ToolTable,
 ): readonly Diagnostic[] {
-  const known = [...builtInNames(), ...others];
+  const known = [...builtInTools.names(), ...others];
   return disallowedTools.flatMap((entry) => {
     const rules = rulesOf(entry);
     const isKnown = rules.some(({ pattern }) => known.some((name) => matches(pattern, name)));

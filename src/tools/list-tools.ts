@@ -1,16 +1,18 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
-import { builtInNames, builtInTool, serverToolPrefix } from '../core/built-in-tools.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { fixed, sayIn, type Fixed, type Say } from '../core/texts/say.ts';
-import type { Risk, Tool } from '../core/tool.ts';
+import { serverToolPrefix, type Risk, type Tool } from '../core/tool.ts';
+import type { Feature } from '../core/feature.ts';
 import { oneLine } from '../lib/text/text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { unknownEntries } from './allowed-tools.ts';
 import { unknownDisallowed } from './disallowed-tools.ts';
+import { mainTools } from './main-tools.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
 import { toolTitle } from './tool-title.ts';
@@ -26,15 +28,20 @@ export function createListTools(options: {
   accessOf(message: Message): Promise<SkillUse>;
   outside: OutsideTools;
   sandbox: Sandbox;
+  builtInTools: ToolTable;
+  /** Called only when something is said. */
+  features(): readonly Feature[];
 }): ListTools {
-  const { runtime, library, accessOf, outside, sandbox } = options;
+  const { runtime, library, accessOf, outside, sandbox, builtInTools, features } = options;
+  /** Tools that runs are offered unless their skill's list says otherwise. */
+  const ofRuns = builtInTools.names(({ runs }) => runs === 'kept' || runs === 'default');
   const inSandbox = riskInSandbox({ mode: sandbox.mode, reachesNetwork: false });
 
   function builtIn(name: string, say: Say): readonly Shown[] {
-    const row = builtInTool(name);
+    const row = builtInTools.row(name);
     if (row === undefined || row.inner === true) return [];
     const risk = row.risk === 'sandbox' ? inSandbox : row.risk;
-    return [{ name, title: toolTitle({ name }, say), says: say(row.says), risk }];
+    return [{ name, title: toolTitle({ name, row }, say), says: say(row.says), risk }];
   }
 
   return async (message) => {
@@ -43,21 +50,15 @@ export function createListTools(options: {
     const requester = requesterOf(message);
     const use = await accessOf(message);
     const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
-    const has = {
-      skills: usable.length > 0,
-      capabilities: usable.some((skill) => skill.capabilities.length > 0),
-      search: config.tools.web_search !== undefined,
-      memory: config.memory.enabled,
-    };
-    const exists = (name: string): boolean => {
-      const needs = builtInTool(name)?.needs;
-      return needs === undefined || has[needs];
-    };
+    const useless = new Set([
+      ...(usable.length > 0 ? [] : builtInTools.names(({ ofSkills }) => ofSkills === true)),
+      ...features().flatMap((feature) => feature.withoutUse?.(usable) ?? []),
+    ]);
     const show = (names: readonly string[], tools: readonly Tool[]): readonly Shown[] => [
-      ...names.filter(exists).flatMap((name) => builtIn(name, say)),
+      ...names.filter((name) => !useless.has(name)).flatMap((name) => builtIn(name, say)),
       ...tools.flatMap((tool) => outsideTool(tool, say)),
     ];
-    const main = show(config.agent.tools, await outside.offered(requester, 'main'));
+    const main = show(mainTools(config, builtInTools), await outside.offered(requester, 'main'));
     const listed = new Set(main.map(({ name }) => name));
     const inRuns = usable.length === 0 ? [] : show(ofRuns, await outside.offered(requester, 'run'));
     const more = inRuns.filter(({ name }) => !listed.has(name));
@@ -73,9 +74,6 @@ export function createListTools(options: {
     ].join('\n');
   };
 }
-
-/** Tools that runs are offered unless their skill's list says otherwise. */
-const ofRuns = builtInNames(({ runs }) => runs === 'kept' || runs === 'default');
 
 const risks: Readonly<Record<Risk, Fixed>> = {
   safe: fixed`safe`,
@@ -103,18 +101,22 @@ function outsideTool(tool: Tool, say: Say): readonly Shown[] {
  */
 export function listedToolDiagnostics(
   skills: readonly Skill[],
-  { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,
+  {
+    plugins,
+    hasServers,
+    builtInTools,
+  }: Readonly<{ plugins: readonly string[]; hasServers: boolean; builtInTools: ToolTable }>,
 ): readonly Diagnostic[] {
   return skills.flatMap((skill) => {
     const { path, allowedTools = [] } = skill;
     const judged = allowedTools.filter((entry) => !hasServers || !entry.startsWith(serverToolPrefix));
-    const ofList = unknownEntries(judged, plugins).map(({ code, message }) => ({
+    const ofList = unknownEntries(judged, plugins, builtInTools).map(({ code, message }) => ({
       level: 'warning' as const,
       code,
       message,
       path,
       field: 'allowed_tools',
     }));
-    return [...ofList, ...unknownDisallowed(skill, plugins)];
+    return [...ofList, ...unknownDisallowed(skill, plugins, builtInTools)];
   });
 }

@@ -2,7 +2,7 @@ import { whyNoAccess, type AccessContext } from '../access/decide-skill.ts';
 import type { Decision } from '../access/decide-message.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutsideSource, OutsideTool, Requester, Tool } from '../core/tool.ts';
-import { builtInNames } from '../core/built-in-tools.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 
 /** Tools of plugins and MCP servers (X1, X7). */
 export type OutsideTools = Readonly<{
@@ -23,10 +23,11 @@ export function createOutsideTools(options: {
   sources: readonly OutsideSource[];
   isOwner(sender: string): Promise<boolean>;
   accessOf: AccessContext;
+  builtInTools: ToolTable;
   log: Log;
 }): OutsideTools {
-  const { sources, isOwner, accessOf, log } = options;
-  const builtIn = new Map(builtInNames().map((name) => [name, 'this bot']));
+  const { sources, isOwner, accessOf, builtInTools, log } = options;
+  const builtIn = new Map(builtInTools.names().map((name) => [name, 'this bot']));
   const given = new WeakSet<Tool>();
   const reported = new Set<string>();
 

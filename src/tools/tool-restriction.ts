@@ -1,4 +1,4 @@
-import { builtInTool } from '../core/built-in-tools.ts';
+import type { ToolTable } from '../core/built-in-tools.ts';
 import type { ActiveSkill } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import { mostBytes, type Skill } from '../core/skill.ts';
@@ -48,12 +48,13 @@ export function createToolRestriction(options: {
   tools(): readonly string[];
   elsewhere(): readonly string[];
   lent: LentTools;
+  builtInTools: ToolTable;
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
   /** The skill as its file is now: an edit that takes rights away applies at once (D7). */
   now(skill: string): Pick<Skill, 'allowedTools' | 'disallowedTools'> | undefined;
   log: Log;
 }): ToolRestriction {
-  const { tools, elsewhere, lent, settings, now, log } = options;
+  const { tools, elsewhere, lent, builtInTools, settings, now, log } = options;
   const bound: ActiveSkill[] = [];
 
   const offered = (...more: readonly ActiveSkill[]): readonly string[] => {
@@ -67,11 +68,12 @@ export function createToolRestriction(options: {
   ): AllowedToolsResult =>
     limitAllowedTools(list, {
       granted,
-      baseline: granted.filter((name) => builtInTool(name)?.main === 'kept'),
+      baseline: granted.filter((name) => builtInTools.row(name)?.main === 'kept'),
       everything: granted,
-      known: knownTools([...tools(), ...elsewhere()]),
+      known: knownTools([...tools(), ...elsewhere()], builtInTools),
       invalid,
       whom: 'the main agent',
+      builtInTools,
     });
   const lists = (): readonly AllowedTools[] => {
     const { enforcement, invalid } = settings();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -24,12 +25,7 @@ import { openInside, type Way } from '../../src/lib/files/open-inside.ts';
 import { listInside } from '../../src/lib/files/list-inside.ts';
 import type { FileScopes } from '../../src/tools/built-in/run-folders.ts';
 import { writeInside } from '../../src/lib/files/write-inside.ts';
-import {
-  listFilesTool,
-  readFileTool,
-  sendFileTool,
-  writeFileTool,
-} from '../../src/tools/built-in/file-tools.ts';
+import { listFilesTool, readFileTool, writeFileTool } from '../../src/tools/built-in/file-tools.ts';
 import { grepFilesTool } from '../../src/tools/built-in/grep-files.ts';
 import { callOneTool } from '../support/call-one-tool.ts';
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import { commandTable } from '../../src/core/chat-commands.ts';
 import { createModels } from '../../src/agent/models/create-models.ts';
@@ -21,7 +22,7 @@ const codes = (...skills: Parameters<typeof makeSkill>[]): readonly string[] =>
   hostDiagnostics(
     skills.map((skill) => makeSkill(...skill)),
     skills.some(([name]) => name === 'typo') ? withTypo.config : parsed.config,
-    { models, commands },
+    { models, commands, tools: allTools() },
   ).map(({ code }) => code);
 
 test('F5 of what is found again only what is new is told', () => {
@@ -39,6 +40,7 @@ test('S1 F5 a table of [skills] that is for no skill is pointed out with the nam
   const found = hostDiagnostics([makeSkill('research'), makeSkill('dice')], slips.config, {
     models,
     commands,
+    tools: allTools(),
   });
   assert.deepEqual(
     found.map(({ code, field }) => [code, field]),
@@ -57,8 +59,15 @@ test('T5 F5 entries of allowed_tools that name no tool are pointed out before an
   ];
   const found = (more: Parameters<typeof listedToolDiagnostics>[1]): readonly string[] =>
     listedToolDiagnostics(skills, more).map(({ message }) => /allowed_tools: (\S+)/.exec(message)?.[1] ?? '');
-  assert.deepEqual(found({ plugins: [], hasServers: false }), ['Bsh', 'state_*', 'lamp_on', 'mcp_x_do']);
-  assert.deepEqual(found({ plugins: ['lamp_on', 'state_get'], hasServers: true }), ['Bsh']);
+  assert.deepEqual(found({ plugins: [], hasServers: false, builtInTools: allTools() }), [
+    'Bsh',
+    'state_*',
+    'lamp_on',
+    'mcp_x_do',
+  ]);
+  assert.deepEqual(found({ plugins: ['lamp_on', 'state_get'], hasServers: true, builtInTools: allTools() }), [
+    'Bsh',
+  ]);
 });
 
 test('R5 a skill that asks for more time than [sandbox] timeout_seconds is pointed out', () => {
@@ -94,7 +103,11 @@ test('U8 an inline skill that is a run after all is pointed out', () => {
   assert.deepEqual(codes(['keyed', { ...inline, env: ['A_KEY'] }]), ['INLINE_FORKED']);
   const given = parseConfig('[skills.helper]\nA_KEY = "a"\n', { env: {} });
   assert.ok(given.ok);
-  const [found] = hostDiagnostics([makeSkill('helper', inline)], given.config, { models, commands });
+  const [found] = hostDiagnostics([makeSkill('helper', inline)], given.config, {
+    models,
+    commands,
+    tools: allTools(),
+  });
   assert.match(found?.message ?? '', /it has an environment/);
 });
 
@@ -136,7 +149,7 @@ test('T2 a skill that would search the web says what the operator has to set, un
     makeSkill('reader', { allowedTools: ['web_fetch'] }),
     makeSkill('any'),
   ];
-  const found = hostDiagnostics(skills, parsed.config, { models, commands });
+  const found = hostDiagnostics(skills, parsed.config, { models, commands, tools: allTools() });
   assert.deepEqual(
     found.map(({ code, message }) => [code, message.split(' ')[0]]),
     [
@@ -149,5 +162,5 @@ test('T2 a skill that would search the web says what the operator has to set, un
     env: {},
   });
   assert.ok(set.ok);
-  assert.deepEqual(hostDiagnostics(skills, set.config, { models, commands }), []);
+  assert.deepEqual(hostDiagnostics(skills, set.config, { models, commands, tools: allTools() }), []);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -47,6 +48,7 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
       signals,
       audit: { record: async () => undefined },
       chatCommands: commandTable([]),
+      builtInTools: allTools(),
       log,
     });
     t.after(follow.stop);

@@ -4,7 +4,8 @@ import { createTurnContexts } from '../../src/conversations/turn-context.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/runtime-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
-import { builtInNames } from '../../src/core/built-in-tools.ts';
+import { allTools } from '../../src/features/list.ts';
+import { checkMainTools } from '../../src/tools/main-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Feature } from '../../src/core/feature.ts';
@@ -74,6 +75,7 @@ function grantBy(settings: Config, log = quietLog()) {
     skillSandbox: { sandbox: createOffSandbox({ limits: sandboxLimits }) },
     folders: createPlainFolders('/nowhere'),
     outside: { offered: async () => [], names: () => [] },
+    builtInTools: allTools(),
     settings: { forCall: () => async () => ({}) },
     deliverArtifacts: unused('delivered'),
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
@@ -125,14 +127,21 @@ test('U9 a call of the main agent that goes on in a queue of its own is made wit
 });
 
 test('T2 G2 what [agent] tools may name is what the main agent can be given', async () => {
-  const mainTools = builtInNames(({ main }) => main !== undefined);
+  const mainTools = allTools().names(({ main }) => main !== undefined);
   const all = parseConfig(`[agent]\ntools = ${JSON.stringify(mainTools)}\n`, { env: {} });
   assert.ok(all.ok);
   const { tools } = await grantFor(makeMessage({}), all.config);
   assert.deepEqual(tools.map(({ name }) => name).toSorted(), mainTools.toSorted());
   const wrong = parseConfig('[agent]\ntools = ["use_skil", "capability_list"]\n', { env: {} });
-  assert.match(wrong.ok ? '' : (wrong.problems[0]?.message ?? ''), /agent\.tools\[0\] .*write "use_skill"/);
-  assert.match(wrong.ok ? '' : (wrong.problems[1]?.message ?? ''), /agent\.tools\[1\].* come by themselves/);
+  assert.ok(wrong.ok);
+  const found = checkMainTools(wrong.config, allTools());
+  assert.deepEqual(checkMainTools(all.config, allTools()), []);
+  assert.deepEqual(
+    found.map(({ level, key }) => [level, ...key]),
+    [0, 1].map((index) => ['error', 'agent', 'tools', index]),
+  );
+  assert.match(found[0]?.message ?? '', /agent\.tools\[0\]: .*write "use_skill"/);
+  assert.match(found[1]?.message ?? '', /agent\.tools\[1\].* come by themselves/);
 });
 
 test('P1 P2 P4 M3 the prompt is made as [prompt] says, the turn as long as [agent] allows; a short budget is logged once', async () => {

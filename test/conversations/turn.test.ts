@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { webSearchRows } from '../../src/tools/web/web-search.ts';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
@@ -353,6 +354,7 @@ test('U13 the line of a run says what it does and at which step, in the language
   const store = await openStore('sqlite::memory:', { clock });
   const search = defineTool({
     name: 'web_search',
+    row: webSearchRows.web_search,
     description: 'Searches.',
     input: z.object({ query: z.string() }),
     traits: readOnly,

@@ -1,38 +1,37 @@
 import assert from 'node:assert/strict';
+import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
 import { test } from 'node:test';
-import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
-import {
-  listFilesTool,
-  readFileTool,
-  sendFileTool,
-  writeFileTool,
-} from '../../src/tools/built-in/file-tools.ts';
+import { toolTable } from '../../src/core/built-in-tools.ts';
+import { allTools } from '../../src/features/list.ts';
+import { listFilesTool, readFileTool, writeFileTool } from '../../src/tools/built-in/file-tools.ts';
 import { grepFilesTool } from '../../src/tools/built-in/grep-files.ts';
-import { decideWrite, writesOfBuiltIn } from '../../src/core/tool-writes.ts';
+import { decideWrite } from '../../src/core/tool-writes.ts';
 import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 
+const { names, row } = allTools();
+
 test('T2 T5 the table offers each tool to somebody, and says of no other that it is built in', () => {
-  for (const name of builtInNames()) {
-    const row = builtInTool(name);
-    assert.ok(row?.main !== undefined || row?.runs !== undefined, name);
+  for (const name of names()) {
+    const tool = row(name);
+    assert.ok(tool?.main !== undefined || tool?.runs !== undefined, name);
   }
-  assert.equal(builtInTool('constructor'), undefined);
-  assert.equal(builtInTool('mcp_a_b'), undefined);
+  assert.equal(row('constructor'), undefined);
+  assert.equal(row('mcp_a_b'), undefined);
 });
 
 test('T2 T5 T6 what lists can’t take away: skills to look at, files of the skill, questions and capabilities', () => {
   assert.deepEqual(
-    builtInNames(({ main }) => main === 'kept'),
+    names(({ main }) => main === 'kept'),
     ['skills_list', 'skills_search', 'skills_load', 'skills_read_file'],
   );
   assert.deepEqual(
-    builtInNames(({ runs }) => runs === 'kept'),
+    names(({ runs }) => runs === 'kept'),
     ['skills_read_file', 'ask_person', 'capability_list', 'capability_invoke', 'capability_auth'],
   );
   assert.deepEqual(
-    builtInNames(({ runs }) => runs === 'named'),
-    ['use_skill', 'grep_files', 'remember', 'recall', 'forget_memory', 'skill_write', 'skill_read'],
+    names(({ runs }) => runs === 'named'),
+    ['use_skill', 'grep_files', 'skill_write', 'skill_read', 'remember', 'forget_memory', 'recall'],
   );
 });
 
@@ -46,25 +45,30 @@ test('I3 T7 the risk that people read is the one that policy judges by', () => {
     sendFileTool(places),
     webFetchTool(),
   ];
-  for (const tool of made) assert.equal(builtInTool(tool.name)?.risk, riskOf(tool), tool.name);
+  for (const tool of made) assert.equal(row(tool.name)?.risk, riskOf(tool), tool.name);
 });
 
 test('S13 what outlives a conversation is written by these tools alone; people change settings themselves', () => {
   assert.deepEqual(
-    builtInNames().filter((name) => writesOfBuiltIn(name)?.lasts === true),
-    ['routine_add', 'routine_change', 'remember', 'skill_write'],
+    names(({ lasts }) => lasts === true),
+    ['skill_write', 'remember', 'routine_add', 'routine_change'],
   );
 });
 
-test('S14 each built-in tool says where it writes and whether that lasts; of others nothing is known', () => {
-  for (const name of builtInNames())
-    assert.ok(writesOfBuiltIn(name) !== undefined, `${name} has no row in tool-writes.ts`);
-  assert.equal(writesOfBuiltIn('constructor'), undefined);
-  const tool = (name: string, sideEffects: boolean) => ({ name, traits: { sideEffects } });
-  assert.equal(decideWrite(tool('skill_write', true), true), 'refused');
-  assert.equal(decideWrite(tool('skill_write', true), false), 'outward');
-  assert.equal(decideWrite(tool('mcp_a_b', true), true), 'outward');
-  assert.equal(decideWrite(tool('weather_now', false), true), 'free');
+test('S14 where a built-in tool writes follows from its row; of others nothing is known', () => {
+  const builtIn = (name: string) => ({ row: row(name), traits: { sideEffects: true } });
+  const other = (sideEffects: boolean) => ({ traits: { sideEffects } });
+  assert.equal(decideWrite(builtIn('skill_write'), true), 'refused');
+  assert.equal(decideWrite(builtIn('skill_write'), false), 'outward');
+  assert.equal(decideWrite(other(true), true), 'outward');
+  assert.equal(decideWrite(other(false), true), 'free');
   for (const name of ['remember', 'routine_add', 'send_file', 'bash'])
-    assert.equal(decideWrite(tool(name, true), true), 'free', `${name} is held to its place by itself`);
+    assert.equal(decideWrite(builtIn(name), true), 'free', `${name} is held to its place by itself`);
+});
+
+test('T2 two parts never bring the same tool', () => {
+  const bash = row('bash');
+  assert.ok(bash !== undefined);
+  assert.throws(() => toolTable([{ bash }, { bash }]), /bash/);
+  assert.deepEqual(toolTable([{ one: bash }, { two: bash }]).names(), ['one', 'two']);
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { parseConfig } from '../../src/config/parse-config.ts';
 import { obedientInRuns, obedientSkill as skill } from '../support/obedient-model.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
@@ -173,9 +172,4 @@ test('S7 U8 what a sensitive inline skill reads marks the conversation, as a run
   // Escaped: an address that the person did not type.
   ann.says('DO web_fetch {"url":"https://example.com/?q=\\u0037"}');
   await ann.dm.nextMessage(/I want to use/);
-});
-
-test('T2 G2 [agent] tools takes grep_files', () => {
-  const parsed = parseConfig('[agent]\ntools = ["grep_files"]\n', { env: {}, cwd: '/', home: '/' });
-  assert.ok(parsed.ok);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -25,7 +26,11 @@ const noNpm = spawnSync('npm', ['--version']).status === 0 ? false : 'npm is not
 async function problemsOf(file: string): Promise<readonly unknown[]> {
   const parsed = await readConfigFile({ file, env: {} });
   if (!parsed.ok) return parsed.problems;
-  const plugins = await openPlugins(parsed.config, { clock: systemClock, log: quietLog() });
+  const plugins = await openPlugins(parsed.config, {
+    builtInTools: allTools(),
+    clock: systemClock,
+    log: quietLog(),
+  });
   plugins.close();
   return plugins.diagnostics;
 }
@@ -143,7 +148,11 @@ test('X1 X2 the examples in the comments of what authors import can be loaded an
   );
   const parsed = await readConfigFile({ file: path.join(folder, 'config.toml'), env: {} });
   assert.ok(parsed.ok);
-  const plugins = await openPlugins(parsed.config, { clock: systemClock, log: quietLog() });
+  const plugins = await openPlugins(parsed.config, {
+    builtInTools: allTools(),
+    clock: systemClock,
+    log: quietLog(),
+  });
   plugins.close();
   assert.deepEqual(plugins.diagnostics, []);
   const context = pluginContext();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createToolRestriction, type ToolRestriction } from '../../src/tools/tool-restriction.ts';
@@ -36,6 +37,7 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
         const definitions = new Map<string, readonly string[] | undefined>();
         const open = (allowedNow: (name: string) => readonly string[] | undefined): ToolRestriction =>
           createToolRestriction({
+            builtInTools: allTools(),
             tools: () => tools,
             elsewhere: () => [],
             lent: { names: new Set(), by: () => [] },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test, type TestContext } from 'node:test';
 import { z } from 'zod';
 import type { ApprovalRequest } from '../../src/core/approval.ts';
@@ -27,6 +28,7 @@ type Loop = Parameters<JudgeCalls>[0];
 function makeTool(name: string, change: Partial<Tool> = {}, traits: Partial<Tool['traits']> = {}): Tool {
   const run = async () => succeed('');
   const made = defineTool({
+    row: allTools().row(name),
     ...{ name, description: name, input: z.object({}), run },
     traits: { ...readOnly, ...traits },
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ const innerRun = `${outerRun}#run:${'1'.repeat(16)}`;
 const tool = (name: string, requiresNetwork: boolean): Tool => ({
   definitionHash: name === 'mcp_files_read' ? 'files.one' : undefined,
   ...defineTool({
+    row: allTools().row(name),
     name,
     description: name,
     input: z.object({}),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -119,6 +120,7 @@ export async function openTurnStage(
     }),
     skillSandbox: { sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` } },
     outside: { names: () => [] },
+    builtInTools: allTools(),
   };
   const turn = makeTurn({ store, clock, log, background: 0 });
   const byPerson: SkillUse = {

@@ -12,11 +12,12 @@ import {
   parseAllowedTools,
   unknownEntries,
 } from '../../src/tools/allowed-tools.ts';
-import { builtInNames } from '../../src/core/built-in-tools.ts';
+import { allTools } from '../../src/features/list.ts';
 import { withoutDisallowed } from '../../src/tools/disallowed-tools.ts';
 
 const host = ['bash', 'mcp_notes_add', 'read_file', 'skills_read_file', 'skills_run_script', 'web_fetch'];
-const plain = { declaresCapabilities: false, invalid: 'error' } as const;
+const builtInTools = allTools();
+const plain = { builtInTools: allTools(), invalid: 'error' } as const;
 
 test('T5 each name that other programs give a tool means one here, and only if written as they write it', () => {
   const names: Readonly<Record<string, readonly string[]>> = {
@@ -118,11 +119,18 @@ test('T5 a * covers any text in its place, each piece after the one before it', 
 test('U8 an entry names something elsewhere if a tool of that name exists, and none of those offered', () => {
   const entries = ['Read', 'web_*', 'nonsense', 'mcp_mail_*', 'Bash(git:*)', 'Read(x)', 'zz_*', 'skill_*'];
   const elsewhere = ['mcp_mail_send'];
-  assert.deepEqual(namedElsewhere(entries, ['read_file'], elsewhere), ['web_*', 'mcp_mail_*', 'Bash(git:*)']);
-  assert.deepEqual(namedElsewhere(entries, ['read_file']), ['web_*', 'Bash(git:*)']);
-  assert.deepEqual(namedElsewhere(entries, [...builtInNames(), ...elsewhere], elsewhere), []);
-  assert.deepEqual(namedElsewhere([], ['read_file']), []);
-  assert.deepEqual(knownTools(['bash', 'own_tool']), [...builtInNames(), 'own_tool']);
+  assert.deepEqual(namedElsewhere(entries, ['read_file'], { elsewhere, builtInTools }), [
+    'web_*',
+    'mcp_mail_*',
+    'Bash(git:*)',
+  ]);
+  assert.deepEqual(namedElsewhere(entries, ['read_file'], { builtInTools }), ['web_*', 'Bash(git:*)']);
+  assert.deepEqual(
+    namedElsewhere(entries, [...builtInTools.names(), ...elsewhere], { elsewhere, builtInTools }),
+    [],
+  );
+  assert.deepEqual(namedElsewhere([], ['read_file'], { builtInTools }), []);
+  assert.deepEqual(knownTools(['bash', 'own_tool'], builtInTools), [...builtInTools.names(), 'own_tool']);
 });
 
 test('T5 a list holds by name what it writes out, not what its globs and rules for commands mean', () => {
@@ -139,7 +147,7 @@ test('T5 a list holds by name what it writes out, not what its globs and rules f
 
 test('T5 unknown entries are told with a code and why, known ones are not, of plugins and servers neither', () => {
   const entries = ['bash', 'own_tool', 'nonsense', 'Read(x)', 'web_*', 'zz_*', 'Bash(git:*)'];
-  const told = unknownEntries(entries, ['own_tool']);
+  const told = unknownEntries(entries, ['own_tool'], builtInTools);
   assert.deepEqual(
     told.map(({ code, message }) => [code, /^allowed_tools: (\S+) grants nothing: /.exec(message)?.[1]]),
     ['nonsense', 'Read(x)', 'zz_*'].map((entry) => ['ALLOWED_TOOLS_UNKNOWN', entry]),

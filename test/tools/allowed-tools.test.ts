@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -11,15 +12,7 @@ import { quietLog } from '../support/quiet-log.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const host = [
-  ...[
-    'ask_person',
-    'bash',
-    'capability_invoke',
-    'capability_list',
-    'list_files',
-    'mcp_notes_add',
-    'read_file',
-  ],
+  ...['ask_person', 'bash', 'list_files', 'mcp_notes_add', 'read_file'],
   ...[
     'skills_read_file',
     'skills_run_script',
@@ -32,7 +25,8 @@ const host = [
 ];
 const baseline = ['ask_person', 'skills_read_file'];
 const own = ['skills_read_file', 'skills_run_script'];
-const plain = { declaresCapabilities: false, invalid: 'error' } as const;
+const builtInTools = allTools();
+const plain = { builtInTools, invalid: 'error' } as const;
 
 function allowedBy(
   list: readonly string[] | undefined,
@@ -51,13 +45,14 @@ function listed(list: readonly string[]): readonly string[] {
 test('T5 T6 X7 a list of tools that exist, though not for this person, is enforced and grants none of them', () => {
   const elsewhere = ['mcp_files_read'];
   const made = parseAllowedTools(['mcp_files_*'], ['bash', 'skills_read_file'], {
-    declaresCapabilities: false,
+    builtInTools,
     invalid: 'error',
     elsewhere,
   });
   assert.ok(made.ok);
   assert.deepEqual(made.names, ['skills_read_file']);
   const turn = createToolRestriction({
+    builtInTools,
     tools: () => ['bash', 'skills_list'],
     elsewhere: () => elsewhere,
     lent: { names: new Set(), by: () => [] },
@@ -125,14 +120,14 @@ test('D9 skill_write and skill_read count only when they are written out, too', 
 
 test('T5 a run keeps skills_read_file, ask_person where there is one, and the capabilities of a skill that declares some', () => {
   assert.deepEqual(allowedBy(['bash']).names, [...['ask_person', 'bash'], ...own]);
-  const declares = { ...plain, declaresCapabilities: true };
-  assert.deepEqual(allowedBy(['bash'], declares).names, [
-    ...['ask_person', 'bash', 'capability_invoke', 'capability_list', ...own],
-  ]);
+  const ofCapabilities = ['capability_invoke', 'capability_list'];
+  const declares = parseAllowedTools(['bash'], [...host, ...ofCapabilities], plain);
+  assert.ok(declares.ok);
+  assert.deepEqual(declares.names, ['ask_person', 'bash', ...ofCapabilities, ...own]);
   const without = parseAllowedTools(['bash'], ['bash', 'skills_read_file'], plain);
   assert.ok(without.ok);
   assert.deepEqual(without.names, ['bash', 'skills_read_file']);
-  assert.ok(!allowedBy(['capability_*', 'bash']).names.includes('capability_list'), 'none is declared');
+  assert.ok(!allowedBy(['capability_*', 'bash']).names.includes('capability_list'), 'none is offered');
 });
 
 test('T5 entries that grant nothing are named in a warning', () => {
@@ -354,10 +349,9 @@ test('T5 whatever a list says, nothing beyond the host is allowed, and names and
     fc.property(
       fc.array(entry, { maxLength: 5 }),
       fc.subarray(host),
-      fc.boolean(),
       fc.constantFrom('error', 'baseline', 'ignore'),
-      (list, granted, declaresCapabilities, invalid) => {
-        const made = parseAllowedTools(list, granted, { declaresCapabilities, invalid });
+      (list, granted, invalid) => {
+        const made = parseAllowedTools(list, granted, { builtInTools, invalid });
         if (!made.ok) return assert.equal(invalid, 'error');
         for (const name of made.names) assert.ok(granted.includes(name), name);
         for (const kept of baseline) assert.equal(made.names.includes(kept), granted.includes(kept));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -75,7 +76,7 @@ function bashOf({
   const plain = plainRunTools({ skill, folders, working, sandbox, quota: 1_000_000, maxBytes: 200_000 });
   const names = [...namesOfCommandTools({ scripts }), ...plain.map(({ name }) => name)];
   const allowedTools = parseAllowedTools(allowed, names, {
-    declaresCapabilities: false,
+    builtInTools: allTools(),
     invalid: 'error',
     startsOwnScript: (command) =>
       scripts !== undefined && asFreely(toolContext().requester) && ownScript(command, scripts) !== undefined,

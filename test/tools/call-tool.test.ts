@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../src/core/envelope.ts';
@@ -103,7 +104,7 @@ test('M3 T1 an input over 200 kB is refused', async () => {
 test('T5 a call outside the allowed tools is refused at execution, later calls of one answer included, and is an event', async () => {
   const [allowed, hidden] = [recorder('read_file'), recorder('write_file')];
   const allowedTools = parseAllowedTools(['read_file'], ['read_file', 'write_file'], {
-    declaresCapabilities: false,
+    builtInTools: allTools(),
     invalid: 'error',
   });
   assert.ok(allowedTools.ok);
@@ -124,7 +125,7 @@ test('T5 a call outside the allowed tools is refused at execution, later calls o
 test('T5 bash that is limited to a command is refused for others, with what is allowed', async () => {
   const bash = { ...recorder('bash'), check: () => undefined, run: async () => succeed('ran') };
   const allowedTools = parseAllowedTools(['Bash(git:*)'], ['bash'], {
-    declaresCapabilities: false,
+    builtInTools: allTools(),
     invalid: 'error',
   });
   assert.ok(allowedTools.ok);
@@ -440,7 +441,7 @@ test('T8 a call that its own assessment refuses is neither judged nor run, and a
 test('U13 H14 who waits reads what a call does, in their language and without its arguments', async () => {
   const lines: string[] = [];
   const names = ['web_search', 'plan_trip'];
-  const tools = names.map((name) => recorder(name));
+  const tools = names.map((name) => ({ ...recorder(name), row: allTools().row(name) }));
   const open = (decide: DecideCall, language?: string) =>
     openDoor(tools, {
       decide,

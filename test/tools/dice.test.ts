@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +55,7 @@ test('F5 the dice skill is valid and loads, and its own tool is within its ceili
     skill?.allowedTools,
     ['bash', 'skills_read_file', 'skills_run_script'],
     {
-      declaresCapabilities: false,
+      builtInTools: allTools(),
       invalid: 'error',
     },
   );

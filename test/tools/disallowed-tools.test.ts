@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import { allToolsAllowed } from '../../src/tools/allowed-tools.ts';
 import { unknownDisallowed, withoutDisallowed } from '../../src/tools/disallowed-tools.ts';
@@ -92,6 +93,7 @@ test('F11 Bash(git:*) takes git away however the command is written, and leaves 
 test('F11 T6 while the main agent follows a skill it loses what the skill disallows, also after an edit and where lists are not enforced', () => {
   const files = new Map<string, readonly string[]>();
   const restriction = createToolRestriction({
+    builtInTools: allTools(),
     tools: () => host,
     elsewhere: () => [],
     lent: { names: new Set(), by: () => [] },
@@ -123,7 +125,7 @@ test('F11 a name that no tool here has is told; tools of Claude Code that do not
     'web_*',
     'Bash(git:*)',
   ];
-  const found = unknownDisallowed({ path: '/a', disallowedTools: entries }, ['own_tool']);
+  const found = unknownDisallowed({ path: '/a', disallowedTools: entries }, ['own_tool'], allTools());
   assert.deepEqual(
     found.map(({ message }) => message),
     ['disallowed_tools: Bsah takes nothing away: no tool is called that'],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import { allToolsAllowed } from '../../src/tools/allowed-tools.ts';
 import { readDisallowed, unknownDisallowed, withoutDisallowed } from '../../src/tools/disallowed-tools.ts';
@@ -137,7 +138,11 @@ test('F11 an entry that takes nothing away is told where it is written; a tool o
     ],
     ...['mcp__x', 'mcp__x__y', 'mcp_x_y', 'own_tool', 'own_*', 'AskUserQuestion', 'Skill'],
   ];
-  const found = unknownDisallowed({ path: '/a/SKILL.md', disallowedTools: [...none, ...fine] }, ['own_tool']);
+  const found = unknownDisallowed(
+    { path: '/a/SKILL.md', disallowedTools: [...none, ...fine] },
+    ['own_tool'],
+    allTools(),
+  );
   assert.deepEqual(
     found.map(({ message, ...rest }) => ({
       entry: /^disallowed_tools: (.*) takes nothing away/.exec(message)?.[1],
@@ -148,5 +153,5 @@ test('F11 an entry that takes nothing away is told where it is written; a tool o
       ...{ path: '/a/SKILL.md', field: 'disallowed_tools' },
     })),
   );
-  assert.deepEqual(unknownDisallowed({ path: '/a/SKILL.md' }, []), []);
+  assert.deepEqual(unknownDisallowed({ path: '/a/SKILL.md' }, [], allTools()), []);
 });

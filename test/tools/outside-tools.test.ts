@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createJudgeCalls } from '../../src/runs/judge-calls.ts';
@@ -32,6 +33,7 @@ function setUp(...brought: readonly (readonly OutsideTool[])[]) {
   const now = { brought, owners: ['telegram:42'] };
   const log = quietLog();
   const outside = createOutsideTools({
+    builtInTools: allTools(),
     sources: brought.map((_, index) => () => now.brought[index] ?? []),
     isOwner: async (sender) => now.owners.includes(sender),
     accessOf: async ({ chatType, external, sender }) => ({

@@ -19,6 +19,7 @@ import { marker } from '../../skills/written-marker.ts';
 import { judgeCase, type CaseRun } from './judge-case.ts';
 import { replayed, taped, type Exchange, type TapeRecord, type Tape } from './model-tape.ts';
 import { skillRoots, writtenRoot, openSkillSandbox } from '../../skills/open-library.ts';
+import { allTools } from '../../features/list.ts';
 import { openPlugins } from '../../features/plugins/plugins.ts';
 import { runCase } from './run-case.ts';
 
@@ -64,7 +65,7 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
     await copySkills(writtenRoot(options.config), path.join(workspace, 'skills'));
     const config = configFor(options.config, workspace);
     const written = approvedHere(options.written, name, writtenRoot(config));
-    const plugins = await openPlugins(config, { clock: systemClock, log });
+    const plugins = await openPlugins(config, { builtInTools: allTools(), clock: systemClock, log });
     const library = await openLibraryHere(config, plugins.skillFolders, written, workspace, log);
     const skill = findSkill(library, name);
     const cases = await readCases(skill, () =>

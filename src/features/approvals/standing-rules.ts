@@ -3,7 +3,7 @@ import type Keyv from 'keyv';
 import type { AuditEvent } from '../../audit/audit-event.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import { mayStand, type StandingRule } from '../../core/approval.ts';
-import { serverToolPrefix } from '../../core/built-in-tools.ts';
+import { serverToolPrefix } from '../../core/tool.ts';
 
 export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 

@@ -9,11 +9,12 @@ import { writtenRoot } from '../../skills/open-library.ts';
 import { createWrittenSkills } from '../../skills/written-skills.ts';
 import { createSkillApprovals, type ApprovalOutcome, type SkillApprovals } from './approve-skill.ts';
 import { authoringOperations } from './operations.ts';
-import { createSkillAuthoring, createSkillWritingTools } from './skill-authoring.ts';
+import { createSkillAuthoring, createSkillWritingTools, skillWritingRows } from './skill-authoring.ts';
 
 /** Skills that the bot writes, which those enable who may (D9). */
 export const authoring = {
   create: createAuthoring,
+  tools: skillWritingRows,
   atRest({ config, store, log }: Desk) {
     const written = createWrittenSkills(store);
     const onChange = async (): Promise<void> => undefined;

@@ -10,7 +10,7 @@ import { createWriteSkill } from './write-skill.ts';
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import { fail, type Envelope } from '../../core/envelope.ts';
 import { sayOrigin, type Provenance, type WhoseWords } from '../../core/provenance.ts';
-import { sayIn } from '../../core/texts/say.ts';
+import { fixed, sayIn } from '../../core/texts/say.ts';
 import type { CommandTable } from '../../core/chat-commands.ts';
 import { defineTool, readOnly, type CallAssessment, type Requester, type Tool } from '../../core/tool.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -21,6 +21,31 @@ import { writtenRoot } from '../../skills/open-library.ts';
 import type { SkillLibrary } from '../../skills/skill-library.ts';
 import { createWrittenSkills } from '../../skills/written-skills.ts';
 import type { Store } from '../../store/store.ts';
+import type { ToolRows, ToolTable } from '../../core/built-in-tools.ts';
+
+/** How people see these tools and who is offered them (T2, T5). */
+export const skillWritingRows = {
+  skill_write: {
+    icon: '✍️',
+    title: fixed`Writing skills`,
+    says: fixed`Writes a skill, off until somebody enables it.`,
+    doing: fixed`writing a skill`,
+    risk: 'moderate',
+    runs: 'named',
+    writes: 'outside',
+    lasts: true,
+  },
+  skill_read: {
+    icon: '📄',
+    title: fixed`Reading skills`,
+    says: fixed`Reads a skill to change it.`,
+    doing: fixed`reading a skill`,
+    risk: 'safe',
+    runs: 'named',
+    inner: true,
+    writes: 'nothing',
+  },
+} satisfies ToolRows;
 
 const notAgreed = fail('TOOL_POLICY_DENIED', 'the person has to agree to these words first');
 
@@ -60,10 +85,12 @@ export function createSkillAuthoring(options: {
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
   chatCommands: CommandTable;
+  builtInTools: ToolTable;
   clock: Clock;
   log: Log;
 }): SkillAuthoring {
-  const { store, runtime, library, users, replies, otherTools, chatCommands, clock, log } = options;
+  const { store, runtime, library, users, replies, otherTools, chatCommands, builtInTools, clock, log } =
+    options;
   const { rescan } = library;
   const written = createWrittenSkills(store);
   const root = writtenRoot(runtime().config);
@@ -83,6 +110,7 @@ export function createSkillAuthoring(options: {
       ask,
       otherTools,
       chatCommands,
+      builtInTools,
       clock,
       log,
     }),
@@ -104,6 +132,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting, whose: Wh
     whose([content, ...files.map((file) => file.content)].join('\n'));
   const writing = defineTool({
     name: 'skill_write',
+    row: skillWritingRows.skill_write,
     description:
       'Writes a skill whole: its SKILL.md and all its other files; what is not given is gone. Checked first, and nothing is ' +
       'written while anything is wrong. It stays off until an owner enables it, who is asked at once.',
@@ -132,6 +161,7 @@ export function createSkillWritingTools({ write, read }: SkillWriting, whose: Wh
     },
     defineTool({
       name: 'skill_read',
+      row: skillWritingRows.skill_read,
       description: 'Reads a skill that was written with skill_write: its SKILL.md, or another file of it.',
       input: z.object({ name, path: z.string().optional().describe('absent: the SKILL.md') }),
       traits: readOnly,

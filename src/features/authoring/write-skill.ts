@@ -12,7 +12,7 @@ import { readSkillFile, listSkillFiles } from '../../skills/skill-files.ts';
 import type { Registry } from '../../skills/registry.ts';
 import type { SkillAsker, WrittenSkill, WrittenSkills } from '../../skills/written-skills.ts';
 import type { SkillWriting } from './skill-authoring.ts';
-import { builtInNames } from '../../core/built-in-tools.ts';
+import type { ToolTable } from '../../core/built-in-tools.ts';
 import { parseAllowedTools } from '../../tools/allowed-tools.ts';
 import type { CommandTable } from '../../core/chat-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
@@ -33,10 +33,22 @@ export function createWriteSkill(options: {
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
   chatCommands: CommandTable;
+  builtInTools: ToolTable;
   clock: Clock;
   log: Log;
 }): SkillWriting {
-  const { root, written, rescan, mayApprove, ask, otherTools, chatCommands: commands, clock, log } = options;
+  const {
+    root,
+    written,
+    rescan,
+    mayApprove,
+    ask,
+    otherTools,
+    chatCommands: commands,
+    builtInTools,
+    clock,
+    log,
+  } = options;
   const inTurn = createMutex();
   const folderOf = (name: string): string => path.join(root, name);
 
@@ -71,7 +83,7 @@ export function createWriteSkill(options: {
   async function write(draft: SkillDraft, requester: Requester, of: Provenance): Promise<Envelope> {
     const { name } = draft;
     await written.bring(root);
-    const checked = check(draft, { elsewhere: otherTools(), commands });
+    const checked = check(draft, { elsewhere: otherTools(), commands, builtInTools });
     if (checked.problems.length > 0) return fail('ARGUMENTS_INVALID', problemText(checked));
     const record = await claim(name, requester.sender);
     if (record !== undefined && 'ok' in record) return record;
@@ -146,11 +158,15 @@ type Checked = Readonly<{ problems: readonly string[]; warnings: readonly string
 
 function check(
   draft: SkillDraft,
-  { elsewhere, commands }: Readonly<{ elsewhere: readonly string[]; commands: CommandTable }>,
+  {
+    elsewhere,
+    commands,
+    builtInTools,
+  }: Readonly<{ elsewhere: readonly string[]; commands: CommandTable; builtInTools: ToolTable }>,
 ): Checked {
   const { problems, warnings, allowedTools } = checkDraft(draft);
-  const parsed = parseAllowedTools(allowedTools, builtInNames(), {
-    declaresCapabilities: true,
+  const parsed = parseAllowedTools(allowedTools, builtInTools.names(), {
+    builtInTools,
     invalid: 'error',
     elsewhere,
   });

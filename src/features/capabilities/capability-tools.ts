@@ -6,6 +6,41 @@ import type { AuthFlows } from './auth-flows.ts';
 import type { CapabilityFailure } from './call-bridge.ts';
 import type { CapabilityCaller } from './capability-checks.ts';
 import { shownCall, type InvokeCapability } from './invoke-capability.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see these tools and who is offered them (T2, T5). */
+export const capabilityToolRows = {
+  capability_list: {
+    icon: '🔑',
+    title: fixed`Linked systems`,
+    says: fixed`Looks at what a skill may reach for you.`,
+    doing: fixed`looking at the linked systems`,
+    risk: 'safe',
+    runs: 'kept',
+    inner: true,
+    writes: 'nothing',
+  },
+  capability_invoke: {
+    icon: '🔑',
+    title: fixed`Linked systems`,
+    says: fixed`Works in a system you have linked, with your own account.`,
+    doing: fixed`working in a linked system`,
+    risk: 'moderate',
+    runs: 'kept',
+    writes: 'bound',
+  },
+  capability_auth: {
+    icon: '🔑',
+    title: fixed`Linking`,
+    says: fixed`Links an account of yours.`,
+    doing: fixed`linking an account`,
+    risk: 'moderate',
+    runs: 'kept',
+    inner: true,
+    writes: 'bound',
+  },
+} satisfies ToolRows;
 
 type CapabilityGround = Readonly<{
   invoke: InvokeCapability;
@@ -25,6 +60,7 @@ export type CapabilityCallRecord = Readonly<{
 
 const listing = prepareTool({
   name: 'capability_list',
+  row: capabilityToolRows.capability_list,
   description:
     'Lists the capabilities of this skill: what each can do, what its operations take, and which accounts the person has linked.',
   input: z.object({}),
@@ -33,6 +69,7 @@ const listing = prepareTool({
 });
 const invoking = prepareTool({
   name: 'capability_invoke',
+  row: capabilityToolRows.capability_invoke,
   description:
     'Calls an operation of a capability of this skill, with the account of the person who asked. What changes something is shown to the person, who has to agree to it. The host adds who they are: ids in the input have no effect on that.',
   input: z.object({
@@ -49,6 +86,7 @@ const invoking = prepareTool({
 });
 const linking = prepareTool({
   name: 'capability_auth',
+  row: capabilityToolRows.capability_auth,
   description:
     'Links an account of the person. begin: the host sends them a link, in a direct message only; tell them to follow it and to send the answer here, which the host takes out of the conversation: you never see or ask for codes. list: accounts and sign-ins under way. poll: asks how a device sign-in stands. complete: whether what the person had to do was done.',
   input: z.object({

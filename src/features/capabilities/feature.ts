@@ -9,16 +9,18 @@ import {
   type CapabilityOperations,
 } from './capability-base.ts';
 import { capabilityOperations } from './operations.ts';
-import type { Opened } from '../kit.ts';
+import type { FeatureKit, Opened } from '../kit.ts';
+import { capabilityToolRows } from './capability-tools.ts';
 
 /** Systems that people link with their own accounts (C1-C9). */
 export const capabilities = {
   create: createCapabilitiesFeature,
+  tools: capabilityToolRows,
   atRest(desk: Desk) {
     const base = createCapabilityBase({ ...desk, records: desk.store.capabilities });
     return atRest(createCapabilityOperations(base, desk.audit), desk.store.capabilities.forget);
   },
-};
+} satisfies FeatureKit;
 
 function atRest(operations: CapabilityOperations, forget: (sender: string) => Promise<number>) {
   return {
@@ -41,6 +43,8 @@ function createCapabilitiesFeature(app: App, { plugins }: Opened): Feature {
     stopped: async ({ sender, conversation }) => void (await made.callOff(sender, conversation)),
     run: async ({ skill, run }) => made.tools(skill, run),
     lacks: made.lacking,
+    withoutUse: (skills) =>
+      skills.some(({ capabilities: declared }) => declared.length > 0) ? [] : Object.keys(capabilityToolRows),
     presses: {
       async link({ press: { sender, conversation } }, [id = '', value]) {
         const say = sayIn(sender.language);

@@ -7,7 +7,7 @@ import { oneLine } from '../../lib/text/text.ts';
 import type { ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
-import { serverToolPrefix } from '../../core/built-in-tools.ts';
+import { serverToolPrefix } from '../../core/tool.ts';
 
 /** How many characters the Messages API allows in a name. */
 const limit = 64;

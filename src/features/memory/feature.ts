@@ -2,6 +2,8 @@ import type { App, Desk } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
 import type { FeatureKit } from '../kit.ts';
+import { memoryToolRows } from './memory-tools.ts';
+import { recallRows } from './recall.ts';
 import { memoryOperations } from './operations.ts';
 import { memorySwitch } from './open-memory.ts';
 import { createShowMemory, memoryPrefix } from './show-memory.ts';
@@ -10,6 +12,7 @@ import { createTurnMemory } from './turn-memory.ts';
 /** Notes about people and chats (K1-K6). */
 export const memory = {
   create: createMemory,
+  tools: { ...memoryToolRows, ...recallRows },
   commands: {
     memory: {
       menu: fixed`What I have noted here`,
@@ -26,6 +29,7 @@ export function createMemory(app: App): Feature {
   return {
     name: 'memory',
     ...memory.atRest(app),
+    withoutUse: () => (config().memory.enabled ? [] : Object.keys(memory.tools)),
     settings: () => (config().memory.enabled ? [memorySwitch] : []),
     turn: turns.turn,
     async run({ requester, transcript, named }) {

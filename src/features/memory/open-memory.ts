@@ -13,6 +13,7 @@ import { readOnly, defineTool, type Tool } from '../../core/tool.ts';
 import { succeed } from '../../core/envelope.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../store/store.ts';
+import { memoryToolRows } from './memory-tools.ts';
 import { decideMemory } from './decide-memory.ts';
 
 export type MemoryDeps = Readonly<{
@@ -50,6 +51,7 @@ export type OpenMemory = Readonly<{
 /** The switch that `/settings` shows. If it is off in a chat, nothing is noted, shown or searched there (K3). */
 export const memorySwitch: Tool = defineTool({
   name: 'remember',
+  row: memoryToolRows.remember,
   description: 'Memory in this chat.',
   input: z.object({}),
   traits: readOnly,

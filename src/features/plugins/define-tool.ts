@@ -13,7 +13,7 @@ import { nearest } from '../../lib/text/text.ts';
 import { fromJsonSchema, type JsonSchema } from './from-json-schema.ts';
 import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
-import { serverToolPrefix } from '../../core/built-in-tools.ts';
+import { serverToolPrefix } from '../../core/tool.ts';
 import { untilAborted } from '../../lib/async/on-abort.ts';
 
 /** What `run` may return: text, data that the model gets as JSON, or nothing. */

@@ -13,7 +13,7 @@ import type { OpenCall } from './define-tool.ts';
 import type { PluginAddress } from './find-plugin.ts';
 import type { LoadedPlugin } from './load-plugin.ts';
 import { namedLog } from './tool-context.ts';
-import { builtInNames } from '../../core/built-in-tools.ts';
+import type { ToolTable } from '../../core/built-in-tools.ts';
 
 /** The plugins of a config. They are loaded once, at the start (X1). */
 export type Plugins = Readonly<{
@@ -36,7 +36,7 @@ type Entry = Config['plugins'][number];
 /** Loads `[[plugins]]` in their order. Without any, no plugin code is loaded. */
 export async function openPlugins(
   config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
-  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
+  { builtInTools, clock, log }: Readonly<{ builtInTools: ToolTable; clock: Clock; log: Log }>,
 ): Promise<Plugins> {
   const listed = config.plugins.filter(({ enabled }) => enabled);
   if (listed.length === 0) return noPlugins;
@@ -45,7 +45,7 @@ export async function openPlugins(
   const closeImports = openPluginImports();
   const forgive = blamePlugin(listed, log);
   const diagnostics: Diagnostic[] = [];
-  const taken = new Map(builtInNames().map((name) => [name, 'this bot']));
+  const taken = new Map(builtInTools.names().map((name) => [name, 'this bot']));
   const loaded: Readonly<{ key: string; plugin: LoadedPlugin }>[] = [];
   const folder = config.path === undefined ? undefined : path.dirname(config.path);
 

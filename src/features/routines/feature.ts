@@ -16,13 +16,14 @@ import { pressRoutine } from './press-routine.ts';
 import { routineFooter } from './routine-footer.ts';
 import type { RoutineTask } from './routine-message.ts';
 import { routinePrefix } from './routine-buttons.ts';
-import { routineTools } from './routine-tools.ts';
+import { routineToolRows, routineTools } from './routine-tools.ts';
 import { routinesAtHome } from './show-routines.ts';
 import { watchRoutines } from './watch-routines.ts';
 
 /** Reminders, and what the bot does at set times (N1-N6). A person's time zone belongs to them (U20). */
 export const routines = {
   create: createRoutinesFeature,
+  tools: routineToolRows,
   commands: {
     routines: {
       menu: fixed`Reminders and what I do at set times`,
@@ -31,6 +32,12 @@ export const routines = {
   },
   atRest: (desk: Desk) => ({ operations: routineOperations(desk) }),
   checks: checkRoutines,
+  reasons: {
+    ROUTINE_UNUSABLE: {
+      why: 'That routine of the config would never run.',
+      fix: 'Write the time, the person or the chat as the message says.',
+    },
+  },
 } satisfies FeatureKit;
 
 export function createRoutinesFeature(app: App): Feature {

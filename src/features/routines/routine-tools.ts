@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conversationKey } from '../../core/conversation.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { sayOrigin, type Provenance, type WhoseWords } from '../../core/provenance.ts';
-import { sayIn } from '../../core/texts/say.ts';
+import { fixed, sayIn } from '../../core/texts/say.ts';
 import { prepareTool, readOnly, type Requester, type Tool } from '../../core/tool.ts';
 import { catchUps } from '../../store/routines.ts';
 import {
@@ -18,6 +18,52 @@ import {
 } from './routine-book.ts';
 import { isTooOften, type BookDeps, type Booked, type RoutineWish } from './define-routine.ts';
 import { describeRoutine, nextWords, routinesReader } from './show-routines.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+
+/** How people see these tools and who is offered them (T2, T5). */
+export const routineToolRows = {
+  routine_add: {
+    icon: '⏰',
+    title: fixed`Routines`,
+    says: fixed`Sets up reminders and tasks for later.`,
+    doing: fixed`setting a reminder`,
+    risk: 'safe',
+    main: 'default',
+    writes: 'bound',
+    lasts: true,
+  },
+  routine_list: {
+    icon: '⏰',
+    title: fixed`List of routines`,
+    says: fixed`Looks at what is set up.`,
+    doing: fixed`looking at routines`,
+    risk: 'safe',
+    main: 'default',
+    inner: true,
+    writes: 'nothing',
+  },
+  routine_change: {
+    icon: '⏰',
+    title: fixed`Changing routines`,
+    says: fixed`Changes or pauses what is set up.`,
+    doing: fixed`changing a routine`,
+    risk: 'safe',
+    main: 'default',
+    inner: true,
+    writes: 'bound',
+    lasts: true,
+  },
+  routine_remove: {
+    icon: '⏰',
+    title: fixed`Removing routines`,
+    says: fixed`Removes what is set up.`,
+    doing: fixed`removing a routine`,
+    risk: 'safe',
+    main: 'default',
+    inner: true,
+    writes: 'bound',
+  },
+} satisfies ToolRows;
 
 /** Every request has these tools in it, so they use few words, each only once (M6). */
 const wishes = {
@@ -45,6 +91,7 @@ const changes = { ...readOnly, sideEffects: true };
 
 const add = prepareTool({
   name: 'routine_add',
+  row: routineToolRows.routine_add,
   description:
     'Reminds, or does a task here later or regularly, for this person. Tell them the next times it returns.',
   input: z.object({ ...wishes, ...said }),
@@ -53,12 +100,14 @@ const add = prepareTool({
 });
 const list = prepareTool({
   name: 'routine_list',
+  row: routineToolRows.routine_list,
   description: 'Reminders and routines here.',
   input: z.object({}),
   traits: readOnly,
 });
 const change = prepareTool({
   name: 'routine_change',
+  row: routineToolRows.routine_change,
   description: 'Changes, pauses or resumes one. Fields as in routine_add; what is left out stays.',
   input: z.object({
     id,
@@ -72,6 +121,7 @@ const change = prepareTool({
 });
 const remove = prepareTool({
   name: 'routine_remove',
+  row: routineToolRows.routine_remove,
   description: 'Removes one.',
   input: z.object({ id }),
   traits: changes,

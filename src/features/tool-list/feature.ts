@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import type { Feature } from '../../core/feature.ts';
 import { fixed } from '../../core/texts/say.ts';
 import { createListTools } from '../../tools/list-tools.ts';
-import type { FeatureKit } from '../kit.ts';
+import type { FeatureKit, Opened } from '../kit.ts';
 
 /** `/tools`: what the bot and its skills can use here. */
 export const toolList = {
@@ -15,8 +15,8 @@ export const toolList = {
   },
 } satisfies FeatureKit;
 
-function createToolList(app: App): Feature {
-  const listTools = createListTools({ ...app, sandbox: app.skillSandbox.sandbox });
+function createToolList(app: App, { features }: Opened): Feature {
+  const listTools = createListTools({ ...app, sandbox: app.skillSandbox.sandbox, features });
   return {
     name: 'tool list',
     commands: { tools: async (message) => ({ text: await listTools(message) }) },

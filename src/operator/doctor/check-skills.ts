@@ -2,7 +2,7 @@ import { createModels } from '../../agent/models/create-models.ts';
 import { hostDiagnostics } from '../../conversations/host-diagnostics.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { skillRules } from '../../config/runtime-config.ts';
-import { allCommands } from '../../features/list.ts';
+import { allCommands, allTools } from '../../features/list.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Skill } from '../../core/skill.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -24,7 +24,7 @@ export async function checkSkills(config: Config, registry: Registry, log: Log):
   );
   const commands = allCommands();
   const models = createModels(config.models, { log, clock: systemClock });
-  const ofHost = hostDiagnostics(registry.skills, config, { models, commands });
+  const ofHost = hostDiagnostics(registry.skills, config, { models, commands, tools: allTools() });
   const { mode, why, needs } = await skillNeeds(config, on);
   const found = [
     ...registry.diagnostics,

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../core/codes.ts';
 import { asTypedHere } from '../../core/skillet-here.ts';
+import type { FindingReason } from '../../features/kit.ts';
+import { featureReasons } from '../../features/list.ts';
 import type { SlipCode } from '../check-people.ts';
 import type { StartCode } from '../check-start.ts';
-
-type Reason = Readonly<{ why: string; fix: string }>;
 
 /** Codes that the checks before a start do not have. */
 type OtherCode =
@@ -53,7 +53,7 @@ type OtherCode =
   | 'MCP_TOOLS_OFF';
 
 /** By code, why a finding matters and what to do about it. */
-export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
+const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   NODE_OLD: {
     why: 'Skillet uses what only newer versions of Node have.',
     fix: 'Install a newer Node, or start through `npm start`, which brings one along.',
@@ -113,10 +113,6 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
   PORT_UNUSABLE: {
     why: 'The bot does not start if it can’t listen there.',
     fix: 'End the other program (`ss -ltnp` names it), or write another port.',
-  },
-  ROUTINE_UNUSABLE: {
-    why: 'That routine of the config would never run.',
-    fix: 'Write the time, the person or the chat as the message says.',
   },
   DISK_LOW: {
     why: 'Below 500 MB the bot fetches no files; on a full disk it accepts no messages.',
@@ -281,7 +277,7 @@ export const reasons: Readonly<Record<StartCode | OtherCode, Reason>> = {
 };
 
 /** Skills and plugins have more codes, which their own messages explain. */
-const ofSkills: Readonly<Record<Diagnostic['level'], Reason>> = {
+const ofSkills: Readonly<Record<Diagnostic['level'], FindingReason>> = {
   error: {
     why: 'This part of a skill or plugin is not loaded.',
     fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
@@ -293,7 +289,12 @@ const ofSkills: Readonly<Record<Diagnostic['level'], Reason>> = {
   note: { why: 'The skill works here as it is.', fix: 'Nothing has to change.' },
 };
 
-export function findingReason(code: string, level: Diagnostic['level']): Reason {
-  const { why, fix } = Object.hasOwn(reasons, code) ? reasons[code as keyof typeof reasons] : ofSkills[level];
+/** The reasons of the doctor's own findings, and of those of features. */
+export function allReasons(): ReadonlyMap<string, FindingReason> {
+  return new Map([...Object.entries(ownReasons), ...Object.entries(featureReasons())]);
+}
+
+export function findingReason(code: string, level: Diagnostic['level']): FindingReason {
+  const { why, fix } = allReasons().get(code) ?? ofSkills[level];
   return { why: asTypedHere(why), fix: asTypedHere(fix) };
 }

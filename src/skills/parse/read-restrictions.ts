@@ -1,4 +1,3 @@
-import { builtInNames } from '../../core/built-in-tools.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Skill } from '../../core/skill.ts';
 import { looksRestricting } from './known-keys.ts';
@@ -145,8 +144,12 @@ function toolsOf(fields: FrontMap, { read }: Reading): readonly string[] | undef
 
 function isToolName(entry: string): boolean {
   const [name = ''] = entry.split('(');
-  return /^[A-Z][A-Za-z]+$|^mcp_|\*/.test(name) || builtInNames().includes(name.replaceAll('.', '_'));
+  return /^[A-Z][A-Za-z]+$|^mcp_|\*/.test(name) || ownNames.test(name.replaceAll('.', '_'));
 }
+
+/** Tools of this bot that are known under the key `tools` of other programs. Others are named in `allowed-tools`. */
+const ownNames =
+  /^(?:bash|subagent|ask_person|recall|remember|forget_memory|use_skill|(?:read|write|send)_file|(?:list|grep)_files|web_(?:fetch|search)|(?:skills?|routine|capability)_[a-z_]+)$/;
 
 /** Reads a list of forbidden tools. A list of blanks forbids nothing, like an empty one. */
 function readForbidden(value: FrontValue): Read<readonly string[]> {

@@ -9,6 +9,22 @@ import { reachesOutside, riskInSandbox } from '../policy.ts';
 import type { RunFolders } from './run-folders.ts';
 import { runCommand, type CapOf } from './run-command.ts';
 import type { RunScript, ToolPackages } from './skills-run-script.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const bashRows = {
+  bash: {
+    icon: '💻',
+    title: fixed`Commands`,
+    says: fixed`Runs commands in the sandbox.`,
+    doing: fixed`running a command`,
+    risk: 'sandbox',
+    main: 'named',
+    runs: 'default',
+    writes: 'here',
+  },
+} satisfies ToolRows;
 
 const input = z.object({ command: z.string().min(1) });
 
@@ -47,6 +63,7 @@ export function bashTool(options: {
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && network.length > 0 };
   return defineTool({
     name: 'bash',
+    row: bashRows.bash,
     description: `Runs ${simple() ? 'one simple command' : 'a shell command'} in a sandbox. Folders: ${folders.join(', ')}.`,
     input,
     traits: {

@@ -1,8 +1,8 @@
-import { closeSync, createReadStream, fstatSync, ReadStream } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
-import { defineTool, readOnly, type Artifact, type Tool } from '../../core/tool.ts';
+import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { folderSize, listInside, type ListedFile, type Listing } from '../../lib/files/list-inside.ts';
 import { openInside } from '../../lib/files/open-inside.ts';
 import { asText, readBytes, textLimit } from '../../lib/files/read-text.ts';
@@ -17,10 +17,47 @@ import {
   type FileScope,
   type FileScopes,
 } from './run-folders.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see these tools and who is offered them (T2, T5). */
+export const fileToolRows = {
+  read_file: {
+    icon: '📄',
+    title: fixed`Reading files`,
+    says: fixed`Reads files of this conversation.`,
+    doing: fixed`reading a file`,
+    risk: 'safe',
+    main: 'named',
+    runs: 'default',
+    inline: true,
+    writes: 'nothing',
+  },
+  write_file: {
+    icon: '📝',
+    title: fixed`Writing files`,
+    says: fixed`Writes files of this conversation.`,
+    doing: fixed`writing a file`,
+    risk: 'moderate',
+    main: 'named',
+    runs: 'default',
+    writes: 'here',
+  },
+  list_files: {
+    icon: '🗂',
+    title: fixed`List of files`,
+    says: fixed`Looks at what files there are here.`,
+    doing: fixed`looking through the files`,
+    risk: 'safe',
+    main: 'named',
+    runs: 'default',
+    inline: true,
+    writes: 'nothing',
+  },
+} satisfies ToolRows;
 
 /** Bytes that `write_file` may write, and bytes of a skill's file that `send_file` may send. */
 const writtenLimit = 1_000_000;
-const skillFileLimit = 50_000_000;
 
 /** How many characters one answer has. This is below the limit of a tool's output. */
 const pageLength = 25_000;
@@ -36,10 +73,6 @@ const inputs = {
   read: z.object({ path: z.string(), offset: offsetInput }),
   list: z.object({ path: z.string().optional() }),
   write: z.object({ path: z.string(), content: z.string() }),
-  send: z.object({
-    path: z.union([z.string(), z.array(z.string()).min(1).max(10)]),
-    caption: z.string().max(4_000).optional(),
-  }),
 };
 
 /** The part of a text that begins at `offset`, in characters. */
@@ -58,6 +91,7 @@ export function pageOf(text: string, offset = 0): Envelope {
 export function readFileTool(places: FileScopes): Tool {
   return defineTool({
     name: 'read_file',
+    row: fileToolRows.read_file,
     description: `Reads a text file from ${nameScopes(places)}.`,
     input: inputs.read,
     traits: { ...readOnly, requiresFilesystem: true },
@@ -94,6 +128,7 @@ export function bytesAt(places: FileScopes, path: string): ReturnType<typeof rea
 export function listFilesTool(places: FileScopes): Tool {
   return defineTool({
     name: 'list_files',
+    row: fileToolRows.list_files,
     description: `Lists files in ${nameScopes(places)}.`,
     input: inputs.list,
     traits: { ...readOnly, requiresFilesystem: true },
@@ -145,6 +180,7 @@ export function shownName(name: string): string {
 export function writeFileTool(places: FileScopes, quota: number): Tool {
   return defineTool({
     name: 'write_file',
+    row: fileToolRows.write_file,
     description: `Writes a text file in ${nameScopes(writable(places))}; what was there is replaced.`,
     input: inputs.write,
     traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
@@ -208,60 +244,4 @@ async function roomFor(folder: string, names: readonly string[], quota: number):
   } finally {
     closeSync(descriptor);
   }
-}
-
-/**
- * `send_file {path, caption?}`: sends files into this conversation only (A12). A repeated call does not send twice
- * (Q6). `apart` are folders of restricted skills that the requester may use. They are searched for a file that is in no
- * other folder (S16).
- */
-export function sendFileTool(places: FileScopes, apart?: () => readonly FileScope[]): Tool {
-  return defineTool({
-    name: 'send_file',
-    description: `Sends a file from ${nameScopes(places)}, or up to 10 as an album, to the person, in this conversation.`,
-    input: inputs.send,
-    traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
-    risk: 'moderate',
-    async run({ path, caption }, { artifacts }) {
-      const files: Artifact[] = [];
-      try {
-        for (const [index, name] of [path].flat().entries()) {
-          const found = dataIn(places, name, apart?.() ?? []);
-          if (!found.ok) return fail(found.code, found.message);
-          files.push({ name, data: found.data, caption: index > 0 ? undefined : caption });
-        }
-        const last = (await artifacts(files)).at(-1);
-        if (last?.ok === false) return fail(last.code, last.problem);
-        return succeed(
-          files.length === 1 ? 'It is on its way to the person.' : 'They are on their way to the person.',
-        );
-      } finally {
-        for (const { data } of files) if (data instanceof ReadStream) data.destroy();
-      }
-    },
-  });
-}
-
-type Data = Readonly<
-  { ok: true; data: Artifact['data'] } | { ok: false; code: Parameters<typeof fail>[0]; message: string }
->;
-
-function dataIn(places: FileScopes, path: string, apart: readonly FileScope[]): Data {
-  const found = dataAt(places, path);
-  if (found.ok || found.code !== 'FILE_NOT_FOUND') return found;
-  const elsewhere = apart.map((place) => dataAt([place], path)).find(({ ok }) => ok);
-  return elsewhere ?? found;
-}
-
-function dataAt(places: FileScopes, path: string): Data {
-  const found = findInScope(places, path);
-  if (!found.ok) return found;
-  const { place, names } = found;
-  if (place.kind === 'skill') {
-    const file = readOfSkill(place, names, skillFileLimit);
-    return file.ok ? { ok: true, data: file.bytes } : file;
-  }
-  const descriptor = openIn(place, names);
-  if (descriptor === undefined) return absent(places, path);
-  return { ok: true, data: createReadStream('', { fd: descriptor }) };
 }

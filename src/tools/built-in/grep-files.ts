@@ -5,6 +5,23 @@ import { asText } from '../../lib/files/read-text.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { bytesAt, list, shownName } from './file-tools.ts';
 import { findInScope, nameScopes, type FileScopes } from './run-folders.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const grepFilesRows = {
+  grep_files: {
+    icon: '🔎',
+    title: fixed`Search of files`,
+    says: fixed`Finds words in the files here.`,
+    doing: fixed`looking through the files`,
+    risk: 'safe',
+    main: 'named',
+    runs: 'named',
+    inline: true,
+    writes: 'nothing',
+  },
+} satisfies ToolRows;
 
 /** Limits of one call: lines that it returns, characters of each line, and bytes that it reads. */
 const mostLines = 100;
@@ -20,6 +37,7 @@ const input = z.object({
 export function grepFilesTool(places: FileScopes): Tool {
   return defineTool({
     name: 'grep_files',
+    row: grepFilesRows.grep_files,
     description: `Finds the lines that hold a text, in files of ${nameScopes(places)}.`,
     input,
     traits: { ...readOnly, requiresFilesystem: true },

@@ -9,6 +9,54 @@ import type { FilledBody } from '../../skills/registry.ts';
 import { listSkillFiles, readSkillFile } from '../../skills/skill-files.ts';
 import { instructionsLimit, skillInstructions, type ToolRestriction } from '../tool-restriction.ts';
 import { offsetInput, pageOf } from './file-tools.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see these tools and who is offered them (T2, T5). */
+export const skillLookupRows = {
+  skills_list: {
+    icon: '📋',
+    title: fixed`List of skills`,
+    says: fixed`Looks at what skills there are.`,
+    doing: fixed`looking for a skill`,
+    risk: 'safe',
+    main: 'kept',
+    ofSkills: true,
+    writes: 'nothing',
+  },
+  skills_search: {
+    icon: '🔎',
+    title: fixed`Search of skills`,
+    says: fixed`Finds a skill for a task.`,
+    doing: fixed`looking for a skill`,
+    risk: 'safe',
+    main: 'kept',
+    ofSkills: true,
+    writes: 'nothing',
+  },
+  skills_load: {
+    icon: '📖',
+    title: fixed`Skill to follow`,
+    says: fixed`Follows the instructions of a skill directly.`,
+    doing: fixed`reading a skill`,
+    risk: 'safe',
+    main: 'kept',
+    ofSkills: true,
+    writes: 'nothing',
+  },
+  skills_read_file: {
+    icon: '📄',
+    title: fixed`Files of skills`,
+    says: fixed`Reads what belongs to a skill.`,
+    doing: fixed`reading a skill`,
+    risk: 'safe',
+    main: 'kept',
+    runs: 'kept',
+    ofSkills: true,
+    inner: true,
+    writes: 'nothing',
+  },
+} satisfies ToolRows;
 
 const filePath = z.string().describe('relative to the skill, such as references/api.md');
 
@@ -38,6 +86,7 @@ function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
 export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
   const make = prepareTool({
     name: 'skills_list',
+    row: skillLookupRows.skills_list,
     description: 'Lists the skills available here.',
     input: z.object({}),
     traits: readOnly,
@@ -54,6 +103,7 @@ export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool 
   const memory: SearchMemory = new WeakMap();
   const make = prepareTool({
     name: 'skills_search',
+    row: skillLookupRows.skills_search,
     description: 'Finds skills by words in their name, description and tags.',
     input: z.object({ query: z.string().min(1).max(500) }),
     traits: readOnly,
@@ -85,6 +135,7 @@ export function createSkillsLoad(): (options: {
   const input = z.object({ skill: z.string() });
   const make = prepareTool({
     name: 'skills_load',
+    row: skillLookupRows.skills_load,
     description:
       'Loads the instructions of a skill for you to follow yourself in this turn, with the list of its files. ' +
       'From then on you may use only the tools it allows.',
@@ -134,6 +185,7 @@ export function createSkillsReadFile(): (
   const input = z.object({ skill: z.string(), path: filePath, offset: offsetInput });
   const make = prepareTool({
     name: 'skills_read_file',
+    row: skillLookupRows.skills_read_file,
     description: 'Reads a text file of a skill.',
     input,
     traits: readOnly,
@@ -159,6 +211,7 @@ export function createSkillsReadFile(): (
 export function ownSkillReadFileTool(skill: Skill, maxBytes: number): Tool {
   return defineTool({
     name: 'skills_read_file',
+    row: skillLookupRows.skills_read_file,
     description: 'Reads a text file of this skill.',
     input: ownFile,
     traits: readOnly,

@@ -15,6 +15,22 @@ import { hashSkill } from '../../skills/install/hash-skill.ts';
 import { readSkillFile } from '../../skills/skill-files.ts';
 import { reachesOutside, riskInSandbox } from '../policy.ts';
 import { runCommand, type CapOf } from './run-command.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const runScriptRows = {
+  skills_run_script: {
+    icon: '⚙️',
+    title: fixed`Scripts of a skill`,
+    says: fixed`Runs a script that belongs to the skill, in the sandbox.`,
+    doing: fixed`running a script`,
+    risk: 'sandbox',
+    runs: 'default',
+    ofSkills: true,
+    writes: 'here',
+  },
+} satisfies ToolRows;
 
 /** How many bytes an argument may have; Linux allows 128 KiB. */
 const argumentLimit = 100_000;
@@ -48,6 +64,7 @@ export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0 };
   return defineTool({
     name: 'skills_run_script',
+    row: runScriptRows.skills_run_script,
     description: 'Runs a script of this skill and returns its output.',
     input,
     traits: {

@@ -11,6 +11,22 @@ import { createWorkerTask } from '../../lib/processes/worker-task.ts';
 import { fetchPage, type FetchedPage } from '../../lib/net/fetch-page.ts';
 import { decodePage, looksBinary } from './decode-page.ts';
 import type { PageText } from './page-to-markdown.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const webFetchRows = {
+  web_fetch: {
+    icon: '🌐',
+    title: fixed`Reading pages`,
+    says: fixed`Reads a page of the public internet.`,
+    doing: fixed`reading a web page`,
+    risk: 'safe',
+    main: 'named',
+    runs: 'default',
+    writes: 'nothing',
+  },
+} satisfies ToolRows;
 
 type Fetched = Extract<FetchedPage, { ok: true }>;
 
@@ -35,6 +51,7 @@ export function webFetchTool(
   const limit = options.timeoutMs ?? timeoutMs;
   const tool = defineTool({
     name: 'web_fetch',
+    row: webFetchRows.web_fetch,
     description: 'Reads a page or text file at a public http(s) address. Gives HTML as Markdown.',
     input: z.object({ url: z.string().max(4_000).describe('the whole address, with https://') }),
     settings: webFetchSettings,

@@ -6,11 +6,28 @@ import type { Log } from '../../lib/log.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import type { Search, SearchResult } from './search-services.ts';
+import type { ToolRows } from '../../core/built-in-tools.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** How people see the tool and who is offered it (T2, T5). */
+export const webSearchRows = {
+  web_search: {
+    icon: '🔍',
+    title: fixed`Web search`,
+    says: fixed`Searches the web.`,
+    doing: fixed`searching the web`,
+    risk: 'safe',
+    main: 'named',
+    runs: 'default',
+    writes: 'nothing',
+  },
+} satisfies ToolRows;
 
 /** `web_search {query}` returns results as labelled data, best first (T2, M11). */
 export function webSearchTool({ search, log }: Readonly<{ search: Search; log: Log }>): Tool {
   const tool = defineTool({
     name: 'web_search',
+    row: webSearchRows.web_search,
     description: 'Searches the web. Gives titles, addresses and snippets; read a page with web_fetch.',
     input: z.object({ query: z.string().trim().min(1).max(400) }),
     settings: webSearchSettings,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createSkillApprovals, versionOf } from '../../../src/features/authoring/approve-skill.ts';
 import { createWriteSkill } from '../../../src/features/authoring/write-skill.ts';
-import { allCommands } from '../../../src/features/list.ts';
+import { allCommands, allTools } from '../../../src/features/list.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Envelope } from '../../../src/core/envelope.ts';
 import type { Provenance } from '../../../src/core/provenance.ts';
@@ -52,6 +52,7 @@ async function setUp(t: TestContext) {
   const writing = createWriteSkill({
     otherTools: () => ['mcp_notes_add'],
     chatCommands: allCommands(),
+    builtInTools: allTools(),
     root,
     written,
     rescan: load,

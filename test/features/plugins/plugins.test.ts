@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allTools } from '../../../src/features/list.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,7 +20,7 @@ async function open(t: TestContext, toml: string) {
   const parsed = await readConfigFile({ file, env: {} });
   assert.ok(parsed.ok, JSON.stringify(parsed));
   const log = quietLog();
-  const plugins = await openPlugins(parsed.config, { clock: systemClock, log });
+  const plugins = await openPlugins(parsed.config, { builtInTools: allTools(), clock: systemClock, log });
   t.after(() => plugins.close());
   return { plugins, log, config: parsed.config };
 }
