@@ -1,9 +1,8 @@
 import { costOf } from '../limits/budgets.ts';
 import { localDay, operatorZone } from '../core/local-time.ts';
 import { type Tokens } from '../core/model.ts';
-import { csvLine } from '../lib/text/csv.ts';
 import { printable } from '../lib/text/text.ts';
-import type { StatsRow } from '../store/store.ts';
+import { usageCsv, type PricedRow } from '../operator/look/usage-csv.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { SharedOptions } from './command.ts';
@@ -31,7 +30,7 @@ export async function stats({
     .filter(({ day }) => month === undefined || day.startsWith(month))
     .map((row) => ({ ...row, usd: costOf(config, row.model, row.tokens) }));
   if (json === true) return printJson(rows);
-  if (csv === true) return print([columns, ...rows.map(cells)].map(csvLine).join('\n'));
+  if (csv === true) return print(usageCsv(rows));
   if (rows.length === 0)
     return print(`No model was used ${month === undefined ? `since ${first}` : `in ${month}`}.`);
   const parts = [
@@ -46,25 +45,7 @@ export async function stats({
   }
 }
 
-const columns = [
-  ...['day', 'person', 'conversation', 'skill', 'model', 'requests'],
-  ...['input', 'output', 'cache_read', 'cache_write', 'dollars'],
-  ...['runs', 'steps', 'failures', 'last_run'],
-];
-
-/** The cells of a row, in the order of `columns`. Dollars are empty for a model without prices. */
-function cells({ tokens, usd, ...row }: Priced): readonly string[] {
-  const { input, output, cacheRead, cacheWrite } = tokens;
-  return [
-    ...[row.day, row.sender, row.conversation, row.skill, row.model],
-    ...[row.requests, input, output, cacheRead, cacheWrite].map(String),
-    usd?.toFixed(6) ?? '',
-    ...[row.runs, row.steps, row.failures].map(String),
-    row.lastRunAt === undefined ? '' : new Date(row.lastRunAt).toISOString(),
-  ];
-}
-
-type Priced = StatsRow & Readonly<{ usd: number | undefined }>;
+type Priced = PricedRow;
 type Column = Readonly<{ heading: string; width: number; of(rows: readonly Priced[]): string }>;
 
 const requests = numbers('requests', 9, (row) => row.requests);
