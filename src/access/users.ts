@@ -17,8 +17,13 @@ export type Users = Readonly<{
   owners(): Promise<readonly string[]>;
   isOwner(sender: string): Promise<boolean>;
   addOwner(sender: string): Promise<void>;
-  /** Remembers the language of an owner, so that the bot writes to them in it (H14). */
-  heard(sender: Pick<Sender, 'id' | 'language'>): Promise<void>;
+  /**
+   * Remembers the name of a person, so that operators read names in place of ids, and the language of an owner, so that
+   * the bot writes to them in it (H14).
+   */
+  heard(sender: Pick<Sender, 'id' | 'language'> & Partial<Pick<Sender, 'name'>>): Promise<void>;
+  /** Names of people who wrote in the last 90 days, by their ids. */
+  names(): Promise<ReadonlyMap<string, string>>;
   languageOf(sender: string): Promise<string | undefined>;
   /** The IANA time zone that the person chose; undefined if they chose none (U20). */
   timezoneOf(sender: string): Promise<string | undefined>;
@@ -39,6 +44,10 @@ export type Users = Readonly<{
   mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
 
+/** How long a name is kept after its process first heard it, in milliseconds. */
+const nameMs = 90 * 86_400_000;
+const mostNamed = 10_000;
+
 /** Keeps each person under a key of their own, so that processes do not overwrite each other (Q9). */
 export function createUsers(options: {
   stored: Keyv;
@@ -51,6 +60,7 @@ export function createUsers(options: {
 }): Users {
   const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;
   const languages = new Map<string, string>();
+  const named = new Map<string, string>();
 
   async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
     const found: (readonly [string, T])[] = [];
@@ -62,6 +72,14 @@ export function createUsers(options: {
 
   async function isOwner(sender: string): Promise<boolean> {
     return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
+  }
+
+  async function keepName(sender: string, name: string | undefined): Promise<void> {
+    if (name === undefined || name === '' || named.get(sender) === name) return;
+    // The map saves writes; the store has all names.
+    if (named.size >= mostNamed) named.clear();
+    named.set(sender, name);
+    await stored.set(nameKey(sender), name, nameMs);
   }
 
   const decide: Users['decide'] = async (message, say) => {
@@ -103,11 +121,13 @@ export function createUsers(options: {
     async addOwner(sender) {
       await stored.set(ownerKey(sender), true);
     },
-    async heard({ id, language }) {
+    async heard({ id, language, name }) {
+      await keepName(id, name);
       if (language === undefined || languages.get(id) === language || !(await isOwner(id))) return;
       await stored.set(languageKey(id), language);
       languages.set(id, language);
     },
+    names: async () => new Map(await every<string>(nameKey(''))),
     async languageOf(sender) {
       if (common() !== 'auto') return common();
       const language: unknown = await stored.get(languageKey(sender));
@@ -139,6 +159,8 @@ export function createUsers(options: {
     unpair: (sender) => stored.delete(pairedKey(sender)),
     async forget(sender) {
       languages.delete(sender);
+      named.delete(sender);
+      await stored.delete(nameKey(sender));
       await stored.delete(languageKey(sender));
       await stored.delete(zoneKey(sender));
       const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
@@ -175,6 +197,10 @@ export function admissionIn(
 
 function ownerKey(sender: string): string {
   return `owner:${sender}`;
+}
+
+function nameKey(sender: string): string {
+  return `name:${sender}`;
 }
 
 function languageKey(sender: string): string {

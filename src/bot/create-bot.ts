@@ -11,6 +11,7 @@ import { shutdownReason } from '../lib/async/shutdown.ts';
 import { accessDecisions } from '../operator/access/access-decisions.ts';
 import { toWriter } from '../operator/access/question.ts';
 import { damageNotice, outageNotice } from '../operator/health/store-health.ts';
+import { createNameChats } from '../operator/look/known-names.ts';
 import { createOperate } from '../operator/operate.ts';
 import { typedOperate } from '../operator/operations.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
@@ -157,6 +158,7 @@ function operateOf(
     running: {
       readiness: health.readiness,
       plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
+      nameChats: createNameChats(async (place) => app.channels.get(place.channel)?.lookUpChat(place)),
     },
   });
   // Work waits for the store, but an operator does not (Q11). A backup is made even in an outage, because it can save

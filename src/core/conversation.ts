@@ -20,6 +20,23 @@ export function conversationKey({ channel, chat, thread }: Conversation): string
   return thread === undefined ? room : `${room}/${escape(thread)}`;
 }
 
+/** The conversation of a key, also of work beside it. A part that can't be read stays as it is written. */
+export function placeOfKey(key: string): Conversation {
+  const [whole = ''] = key.split('~', 1);
+  const at = whole.indexOf(':');
+  const [room = '', thread] = whole.slice(at + 1).split('/', 2);
+  const channel = at < 0 ? '' : read(whole.slice(0, at));
+  return { channel, chat: read(room), thread: thread === undefined ? undefined : read(thread) };
+}
+
+function read(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** `~` is escaped too, because it marks work beside a conversation. */
 function escape(text: string): string {
   return encodeURIComponent(text).replaceAll('~', '%7E');

@@ -3,6 +3,7 @@ import type { ServerState } from '../core/server-state.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
+import type { NameChats } from './look/known-names.ts';
 
 /** What the operator's own operations act on. */
 export type OperateDeps = Desk &
@@ -22,4 +23,5 @@ export type RunningParts = Readonly<{
   readiness(): Readiness;
   /** What is wrong with plugins, one sentence each. */
   plugins(): readonly string[];
+  nameChats: NameChats;
 }>;

@@ -14,6 +14,9 @@ import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
 import { toLetter, withoutDirectArguments } from './direct-words.ts';
 import { listWork } from './list-work.ts';
+import { knownNames } from './look/known-names.ts';
+import { skillRows, skillText } from './look/skill-rows.ts';
+import { listTurns } from './look/list-turns.ts';
 import type { OperateDeps } from './operate-deps.ts';
 import { statusOf, tasksOf } from './status-of.ts';
 
@@ -36,6 +39,7 @@ const auditLines = z.object(
   },
   { error: 'write an object with "lines", such as { "lines": 20 }' },
 );
+const turnsAsked = z.object({ conversation: textInput, most: z.int().min(1).max(200) });
 /** What an operator can ask of a bot or of its store: by the command line, the control socket, or a page. */
 export function ownOperations(deps: OperateDeps) {
   const { store, audit, users, pairing, groups } = deps;
@@ -122,6 +126,13 @@ export function ownOperations(deps: OperateDeps) {
       return { version: skilletVersion(), readiness: deps.running?.readiness(), problem, backlog };
     }),
 
+    /** Names that take the place of ids on pages. */
+    names: reads(noInput, () => knownNames(deps)),
+    /** Skills by the rules in force. */
+    'skill all': reads(noInput, async () => skillRows(await deps.inForce())),
+    'skill text': reads(textInput, async (name) => skillText(name, await deps.inForce())),
+    /** The newest turns of a conversation, without what anybody said (S8). */
+    'turn list': reads(turnsAsked, ({ conversation, most }) => listTurns(conversation, most, deps)),
     status: reads(noInput, () => statusOf(deps)),
     tasks: reads(noInput, () => tasksOf(store)),
     'audit tail': reads(auditLines, async ({ lines, ...filter }) => {

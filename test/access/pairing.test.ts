@@ -148,6 +148,17 @@ test('H14 Q12 the language of who is forgotten goes with them, and is learnt ane
   }
 });
 
+test('S8 Q12 names of people who wrote are kept for operators, follow their owner, and are forgotten', async () => {
+  const { people } = await setUp();
+  await people.heard({ id: 'telegram:5', name: 'Eve' });
+  await people.heard({ id: 'telegram:6' });
+  assert.deepEqual([...(await people.names())], [['telegram:5', 'Eve']]);
+  await people.heard({ id: 'telegram:5', name: 'Eva' });
+  assert.deepEqual([...(await people.names())], [['telegram:5', 'Eva']]);
+  await people.forget('telegram:5');
+  assert.deepEqual([...(await people.names())], []);
+});
+
 test('A10 the bot is claimed by a person in a direct message, and by nobody else', async () => {
   const claimed: string[] = [];
   const strangers = createStrangers({

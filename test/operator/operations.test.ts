@@ -70,6 +70,8 @@ test('L1 every operation that says so works without input, twice, and changes no
     'audit tail': { lines: 20 },
     stats: '2026-01-01',
     'memory list': 'telegram:42',
+    'skill text': 'dice',
+    'turn list': { conversation: 'telegram:42', most: 20 },
     'access decisions': {
       ...{ sender: 'telegram:42', kind: 'person', channel: 'telegram', chat: '42' },
       ...{ chatType: 'private', external: false, addressed: true },

@@ -55,6 +55,7 @@ export async function operateHere(t: TestContext, isRunning = true) {
     running: isRunning
       ? {
           plugins: () => [],
+          nameChats: () => new Map(),
           readiness: () => ({
             ...{ ready: true, data: { ok: true }, store: { ok: true }, channels: {}, model: null },
           }),
