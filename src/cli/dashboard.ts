@@ -11,6 +11,7 @@ import { openOperate } from '../operator/operate.ts';
 import { typedOperate, type Operate } from '../operator/operations.ts';
 import type { SharedOptions } from './command.ts';
 import { print } from './console.ts';
+import { examineHere } from './doctor.ts';
 import { openOperatorConfig, openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 
@@ -60,6 +61,7 @@ async function openSource(flag: string | undefined): Promise<Source> {
   };
   return {
     operate: typedOperate(operate) satisfies Operate,
+    examine: () => examineHere({ config: flag }),
     isRunning: await isServed(config.bot.dataDir),
     config,
     redact: createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]),

@@ -29,7 +29,8 @@ export async function doctor(
   print(doctorReport(checks));
 }
 
-async function examineHere({
+/** Makes all checks, those that need the network only if `online`. */
+export async function examineHere({
   config: flag,
   online,
 }: SharedOptions & Readonly<{ online?: boolean }>): Promise<readonly Check[]> {

@@ -3,18 +3,20 @@ import type { SeenChatType } from '../core/conversation.ts';
 import type { AccessDecisions } from '../operator/access/access-decisions.ts';
 import type { NamedGroup } from '../operator/access/named-groups.ts';
 import { likelyType } from '../operator/access/question.ts';
-import { cell, code, person, rowHead, search, select, table } from './elements.ts';
+import { cell, code, person, rowHead, table, type ShownCell } from './elements.ts';
+import { choices, search, select } from './fields.ts';
 import { html, nothing, type Html } from './html.ts';
 import { knownPlaces, writerAt, type Known, type KnownChat } from './known-places.ts';
 import type { Page, PageView } from './page.ts';
+import { plainCode } from './plain-codes.ts';
 
 /** How many columns are side by side; the rest is on further pages. */
 const mostColumns = 12;
 
-type Column = Readonly<{ head: Html; explained: AccessDecisions }>;
+type Column = Readonly<{ head: string; explained: AccessDecisions }>;
 
 export const typeChoices: readonly (readonly [SeenChatType | '', string])[] = [
-  ['', 'as its id looks'],
+  ['', 'detect from its id'],
   ['private', 'direct message'],
   ['group', 'group'],
   ['channel', 'public channel'],
@@ -24,6 +26,7 @@ export const typeChoices: readonly (readonly [SeenChatType | '', string])[] = [
 export const accessPage: Page = {
   path: '/access',
   title: 'Access',
+  group: 'People',
   async main(view) {
     const { query } = view;
     const [known, groups] = await Promise.all([knownPlaces(view), view.ask('group list')]);
@@ -35,20 +38,18 @@ export const accessPage: Page = {
     const all = people.flatMap((who) => places.map((where) => ({ who, where })));
     const columns = await Promise.all(
       all.slice(first, first + mostColumns).map(async ({ who, where }): Promise<Column> => ({
-        head: someone === '' ? person(who.id, 'name' in who ? who.name : undefined) : placeName(where),
+        head: someone === '' ? nameOf(who, view) : placeName(where),
         explained: await view.ask('access decisions', writerAt(who.id, where)),
       })),
     );
     const title =
       someone === ''
-        ? `Skills and people in ${chat?.id ?? 'their direct messages'}`
-        : `Skills and chats of ${someone}`;
-    return html`<p>
-        Each cell is what the bot itself would decide about a message that is for it. Open a “no” to read why.
-      </p>
+        ? `Skills and people in ${chat === undefined ? 'their direct messages' : placeName(chat)}`
+        : `Skills and chats of ${view.names.person(someone) ?? someone}`;
+    return html`<p>Each cell is the bot’s own decision. Open a “no” to read why, and what would change it.</p>
       ${filters(view, known)}${lists(known)}
       <h2>${title}</h2>
-      ${matrix(title, columns)}${paging(view, first, all.length)}${groupTable(groups, known)}`;
+      ${matrix(title, columns)}${paging(view, first, all.length)}${groupTable(groups, known, view)}`;
   },
 };
 
@@ -78,11 +79,8 @@ function filters({ query }: PageView, known: Awaited<ReturnType<typeof knownPlac
 }
 
 /** What an input with `list="people"` or `list="chats"` offers. */
-export function lists({ people, chats }: Awaited<ReturnType<typeof knownPlaces>>): Html {
-  const options = (of: readonly Readonly<{ id: string; name?: string }>[]) =>
-    of.map(({ id, name }) => html`<option value="${id}">${name ?? id}</option>`);
-  return html`<datalist id="people">${options(people)}</datalist
-    ><datalist id="chats">${options(chats)}</datalist>`;
+export function lists({ people, chats }: Known): Html {
+  return html`${choices('people', people)}${choices('chats', chats)}`;
 }
 
 export function chatOf(id: string, type: string, known: readonly KnownChat[] = []): KnownChat {
@@ -91,21 +89,28 @@ export function chatOf(id: string, type: string, known: readonly KnownChat[] = [
   return { ...known.find((chat) => chat.id === id), id, chatType };
 }
 
-function placeName(chat: KnownChat | undefined): Html {
-  return chat === undefined
-    ? html`direct message`
-    : html`${chat.name ?? ''} ${code(chat.id)} <small>${chat.chatType}</small>`;
+function placeName(chat: KnownChat | undefined): string {
+  if (chat === undefined) return 'direct message';
+  return `${chat.name ?? chat.id} (${chat.chatType})`;
+}
+
+function nameOf({ id, name }: Readonly<{ id: string; name?: string }>, { names }: PageView): string {
+  return name ?? names.person(id) ?? id;
 }
 
 function matrix(label: string, columns: readonly Column[]): Html {
   const [first] = columns;
-  if (first === undefined) return html`<p class="empty">Nobody is known yet. Write somebody’s id above.</p>`;
+  if (first === undefined)
+    return html`<p class="empty">Nobody is known yet. Write somebody’s id above, such as telegram:42.</p>`;
   const talks = [
     rowHead('may talk to the bot'),
     ...columns.map(({ explained }) => verdict(explained.message)),
   ];
   const rows = first.explained.skills.map(({ name, sensitive }, at) => [
-    rowHead(html`${code(name)}${sensitive ? html` <small>sensitive</small>` : nothing}`),
+    rowHead(
+      html`<a href="/skill?name=${encodeURIComponent(name)}">${name}</a
+        >${sensitive ? html` <small>sensitive</small>` : nothing}`,
+    ),
     ...columns.map(({ explained }) => {
       const skill = explained.skills[at];
       return skill === undefined ? cell('') : verdict(skill.byPerson, skill.byModel);
@@ -117,25 +122,31 @@ function matrix(label: string, columns: readonly Column[]): Html {
 type Shown = Pick<Ruling, 'allowed'> & Partial<Ruling>;
 
 /** A cell: yes, or no with its reason. For a skill it also says if the person and the model differ. */
-export function verdict(ruling: Shown, byModel: Shown = ruling): Html {
-  if (ruling.allowed && byModel.allowed) return html`<td><span class="yes">yes</span></td>`;
+export function verdict(ruling: Shown, byModel: Shown = ruling): ShownCell {
+  if (ruling.allowed && byModel.allowed) return cell(html`<span class="mark yes">yes</span>`);
   const isSame = ruling.allowed === byModel.allowed && whyNot(ruling) === whyNot(byModel);
   const word = isSame ? 'no' : ruling.allowed ? 'person only' : byModel.allowed ? 'model only' : 'no';
   const reasons = isSame ? [ruling] : [ruling, byModel].filter(({ allowed }) => !allowed);
-  return html`<td>
-    <details class="${word === 'no' ? 'no' : 'partly'}">
-      <summary>${word}</summary>
+  return cell(
+    html`<details>
+      <summary><span class="mark ${word === 'no' ? 'no' : 'partly'}">${word}</span></summary>
       ${reasons.map(
         (one) =>
-          html`<p>${whyNot(one)}</p>
+          html`<p title="${one.code ?? ''}">${whyNot(one)}</p>
             ${detail(one)}`,
       )}
-    </details>
-  </td>`;
+    </details>`,
+  );
 }
 
-function whyNot({ allowed, code, reason = '' }: Shown): string {
-  return allowed ? '' : `${code ?? ''}: ${reason}`;
+/** Why somebody may not, in words. The code is in a title. */
+export function whyNot({ allowed, code: id, reason = '' }: Shown): string {
+  if (allowed) return '';
+  return `${id === undefined ? '' : `${capital(plainCode(id))}: `}${reason}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function detail({ rule, change }: Shown): Html {
@@ -145,10 +156,10 @@ export function detail({ rule, change }: Shown): Html {
 }
 
 /** Says who is in each group that the config names (A13). */
-function groupTable(groups: readonly NamedGroup[], { people }: Known): Html {
+function groupTable(groups: readonly NamedGroup[], { people }: Known, view: PageView): Html {
   if (groups.length === 0) return nothing;
   const names = new Map(people.map(({ id, name }) => [id, name]));
-  const somebody = (id: string): Html => html`<li>${person(id, names.get(id))}</li>`;
+  const somebody = (id: string): Html => html`<li>${person(view, id, names.get(id))}</li>`;
   const rows = groups.map(({ name, entries }) => [
     rowHead(code(name)),
     cell(
@@ -178,13 +189,13 @@ function paging({ query }: PageView, first: number, count: number): Html {
   const link = (from: number, label: string): Html => {
     const to = new URLSearchParams(query);
     to.set('from', String(from));
-    return html`<a href="/access?${to.toString()}">${label}</a> `;
+    return html`<a class="button" href="/access?${to.toString()}">${label}</a>`;
   };
   if (count <= mostColumns) return nothing;
-  return html`<p>
-    ${first + 1} to ${Math.min(count, first + mostColumns)} of ${count}.
+  return html`<div class="pages" role="navigation" aria-label="Columns">
+    <span>${first + 1}–${Math.min(count, first + mostColumns)} of ${count}</span>
     ${
-      first > 0 ? link(Math.max(0, first - mostColumns), 'Earlier') : nothing
-    }${first + mostColumns < count ? link(first + mostColumns, 'Later') : nothing}
+      first > 0 ? link(Math.max(0, first - mostColumns), 'Previous') : nothing
+    }${first + mostColumns < count ? link(first + mostColumns, 'Next') : nothing}
   </p>`;
 }

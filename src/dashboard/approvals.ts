@@ -1,64 +1,92 @@
 import { englishOrigin } from '../core/provenance.ts';
-import type { OutputOf } from '../operator/operations.ts';
 import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
-import { button, cell, code, person, table, time } from './elements.ts';
+import type { OutputOf } from '../operator/operations.ts';
+import { button, buttons, cell, code, badge, person, conversationLink, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { Action, Page, PageView } from './page.ts';
+import { paged } from './paged.ts';
 
 type WaitingApproval = OutputOf<'approval list'>[number];
 
 export const approvalsPage: Page = {
   path: '/approvals',
   title: 'Approvals',
+  group: 'Today',
   lives: true,
+  waits: 'approvals',
   async main(view) {
     const [open, rules] = await Promise.all([view.ask('approval list'), view.ask('policy list')]);
     const waiting = open
       .filter(({ expiresAt }) => expiresAt > view.now)
       .map((approval) => card(approval, view));
-    const standing = rules.map(({ id, tool, skill, chat, sender, by, from }) => [
-      cell(code(tool)),
-      cell(code(skill)),
-      cell(code(chat)),
-      cell(person(sender)),
-      cell(person(by)),
-      cell(englishOrigin(from)),
-      cell(
-        button(view, '/policy/revoke', { label: 'Revoke', about: `${tool} for ${sender}`, fields: { id } }),
-      ),
-    ]);
-    return html`${waiting.length === 0 ? html`<p class="empty">Nothing waits for a yes.</p>` : waiting}
+    return html`${waiting.length === 0 ? html`<p class="empty">Nothing waits for a yes. Calls that a rule of [policy] holds back appear here.</p>` : waiting}
       ${howToAnswer(view, waiting.length)}
       <h2>Standing approvals</h2>
-      ${table(
-        'Standing approvals',
-        ['Tool', 'Skill', 'Chat', 'Person', 'Allowed by', 'From', 'Action'],
-        standing,
-        'No standing approvals.',
-      )}`;
+      ${standing(view, rules)}`;
   },
 };
+
+function standing(view: PageView, rules: OutputOf<'policy list'>): Html {
+  const { rows, filter, pages } = paged(view, rules, {
+    one: 'standing approval',
+    words: ({ tool, skill = '', chat, sender, by }) =>
+      [tool, skill, chat, sender, by, view.names.person(sender), view.names.chat(chat)].join(' '),
+  });
+  const cells = rows.map(({ id, tool, skill, chat, sender, by, from, since, counts }) => [
+    cell(
+      html`${code(tool)}${counts ? nothing : html` ${badge('partly', 'no longer counts', 'The tool changed since')}`}`,
+    ),
+    cell(code(skill)),
+    cell(conversationLink(view, chat)),
+    cell(person(view, sender)),
+    cell(html`${person(view, by)} ${time(view, since)}`),
+    cell(englishOrigin(from)),
+    cell(
+      button(view, '/policy/revoke', {
+        ...{ label: 'Revoke', about: `${tool} for ${view.names.person(sender) ?? sender}` },
+        ...{ fields: { id, tool }, weight: 'danger' },
+      }),
+    ),
+  ]);
+  return html`${filter}${table(
+    'Standing approvals',
+    ['Tool', 'Skill', 'Chat', 'Person', 'Allowed by', 'From', 'Action'],
+    cells,
+    'No standing approvals. “Always” under a question in a chat makes one.',
+  )}${pages}`;
+}
 
 function card(approval: WaitingApproval, view: PageView): Html {
   const { id, tool, skill, requester, conversation, askedAt, expiresAt, isDirect, fourEyes } = approval;
   const input = plain(approval.input);
   const as = view.acts?.as;
   const mayApprove = as === requester ? !fourEyes : !isDirect;
-  const answer = (label: string, value: string) =>
-    button(view, '/approvals/answer', { label, about: `${tool}, ${id}`, fields: { id, answer: value } });
-  return html`<section class="card" aria-labelledby="ask-${id}">
+  const answer = (label: string, value: string, weight: 'main' | 'plain') =>
+    button(view, '/approvals/answer', {
+      ...{ label, about: `${tool}, ${id}`, fields: { id, answer: value }, weight },
+    });
+  return html`<section class="card ask" aria-labelledby="ask-${id}">
     <h2 id="ask-${id}">${skill === '' ? nothing : html`${code(skill)} wants to use `}${code(tool)}</h2>
     <p>
-      For ${person(requester)} in ${code(conversation)}. Asked ${time(askedAt)}, expires
-      ${time(expiresAt)}.${fourEyes ? ' Another approver has to approve it.' : nothing}
+      For ${person(view, requester)} in ${conversationLink(view, conversation)}. Asked ${time(view, askedAt)},
+      <strong>expires ${time(view, expiresAt)}</strong
+      >.${fourEyes ? ' Another approver has to approve it.' : nothing}
     </p>
-    ${input === '' ? html`<p>${isDirect ? html`(direct) Only ${code(requester)} sees` : 'The chat shows'} what it is called with.</p>` : html`<pre tabindex="0">${input}</pre>`}${
+    ${
+      input === ''
+        ? html`<p>
+            ${isDirect ? html`(direct) Only ${person(view, requester)} sees` : 'The chat shows'} what it is
+            called with.
+          </p>`
+        : html`<pre tabindex="0" aria-label="What it is called with" role="group">${input}</pre>`
+    }${
       as === undefined
         ? nothing
-        : html`<div class="buttons">
-            ${mayApprove ? answer('Approve', 'approve') : nothing}${answer('Deny', 'deny')}
-          </div>`
+        : buttons([
+            mayApprove ? answer('Approve', 'approve', 'main') : nothing,
+            answer('Deny', 'deny', 'plain'),
+          ])
     }
   </section>`;
 }
@@ -75,16 +103,27 @@ function howToAnswer({ acts, isRunning }: PageView, waiting: number): Html {
 }
 
 /** Answers an approval. It counts only from the requester or from `[policy] approvers` (T8). */
-export const answerApproval: Action = async (form, { ask, acts }) => {
-  const by = acts?.as;
-  if (by === undefined) return 'Start the dashboard with --as and the id of an approver to answer.';
-  const answer = form.get('answer') === 'approve' ? 'approve' : 'deny';
-  return plain((await ask('approval answer', { id: form.get('id') ?? '', answer, by })).text);
+export const answerApproval: Action = {
+  page: approvalsPage,
+  async act(form, { ask, acts }) {
+    const by = acts?.as;
+    if (by === undefined) return 'Start the dashboard with --as and the id of an approver to answer.';
+    const answer = form.get('answer') === 'approve' ? 'approve' : 'deny';
+    return plain((await ask('approval answer', { id: form.get('id') ?? '', answer, by })).text);
+  },
 };
 
-export const revokeRule: Action = async (form, { ask }) => {
-  const { tool } = await ask('policy revoke', form.get('id') ?? '');
-  return `From now on I ask again before ${tool}.`;
+export const revokeRule: Action = {
+  page: approvalsPage,
+  asks: (form) => ({
+    title: `Revoke the standing approval of ${form.get('tool') ?? 'this tool'}?`,
+    text: 'The bot asks again before the next call. This can’t be undone here: the person can choose “Always” again when they are asked.',
+    yes: 'Revoke',
+  }),
+  async act(form, { ask }) {
+    const { tool } = await ask('policy revoke', form.get('id') ?? '');
+    return `From now on I ask again before ${tool}.`;
+  },
 };
 
 /** The plain text of what the chat shows as Markdown. */

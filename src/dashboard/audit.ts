@@ -1,63 +1,74 @@
-import { oneLine } from '../lib/text/text.ts';
-import { cell, code, field, person, search, table, time } from './elements.ts';
+import { csvLine } from '../lib/text/csv.ts';
+import { badge } from './elements.ts';
+import { auditLinesTable, oneOf, readLines, textOf, whoIn, type AuditLine } from './audit-lines-table.ts';
+import { choices, field, search, select } from './fields.ts';
 import { html, type Html } from './html.ts';
-import type { Page, PageView } from './page.ts';
+import type { Download, Page, PageView } from './page.ts';
+import { paged } from './paged.ts';
+import { plainCode } from './plain-codes.ts';
 
 /** How many of the newest lines a search looks through. */
 const searched = 5_000;
-const shown = 200;
-const longest = 300;
-
-/** A line of the audit, read as data (L6). */
-export type AuditLine = Readonly<Record<string, unknown>>;
-
-/** Fields that have columns of their own, or that mean nothing to a reader. */
-const inColumns: ReadonlySet<string> = new Set([
-  ...['seq', 'at', 'event', 'mac', 'argumentsHash', 'call', 'run', 'id', 'chatType', 'sender', 'requester'],
-  ...[
-    'conversation',
-    'tool',
-    'skill',
-    'ok',
-    'policy',
-    'verdict',
-    'outcome',
-    'status',
-    'step',
-    'code',
-    'codes',
-  ],
-]);
 
 export const auditPage: Page = {
   path: '/audit',
   title: 'Audit',
+  group: 'Record',
   async main(view) {
-    const { ask, query } = view;
-    const of = (name: string): string => (query.get(name) ?? '').trim();
-    const lines = readLines(await ask('audit tail', { lines: searched })).toReversed();
-    const found = lines.filter(
-      (line) =>
-        (of('person') === '' || whoIn(line).includes(of('person'))) &&
-        (of('event') === '' || line['event'] === of('event')) &&
-        (of('skill') === '' || line['skill'] === of('skill')) &&
-        String(line['at']) >= of('since') &&
-        (of('words') === '' || JSON.stringify(line).toLowerCase().includes(of('words').toLowerCase())),
-    );
+    const { query } = view;
+    const { lines, found } = await foundIn(view);
     const events = [...new Set(lines.map(({ event }) => String(event)))].sort();
+    const known = [...new Set(lines.flatMap((line) => whoIn(line)))].filter((id) => id.includes(':'));
+    const { rows, pages } = paged(view, found, { one: 'line', words: () => '', prefix: 'lines-' });
+    const file = new URLSearchParams(query);
     return html`${search('/audit', 'Search the audit', [
-        field('words', 'Words', of('words'), { type: 'search' }),
-        field('person', 'Person', of('person'), { hint: 'telegram:42' }),
-        field('event', 'Event', of('event'), { list: 'events' }),
-        field('skill', 'Skill', of('skill')),
-        field('since', 'Since', of('since'), { type: 'date' }),
-      ])}<datalist id="events">${events.map((event) => html`<option value="${event}"></option>`)}</datalist>
-      <p>
-        ${found.length} of the newest ${lines.length} lines${found.length > shown ? `, ${shown} shown` : ''}.
+        field('words', 'Words', oneOf(query, 'words'), { type: 'search' }),
+        field('person', 'Person', oneOf(query, 'person'), { hint: 'telegram:42', list: 'people' }),
+        select('event', 'Event', oneOf(query, 'event'), [
+          ['', 'all'],
+          ...events.map((event) => [event, plainCode(event)] as const),
+        ]),
+        field('skill', 'Skill', oneOf(query, 'skill')),
+        field('since', 'Since', oneOf(query, 'since'), { type: 'date' }),
+      ])}${choices(
+        'people',
+        known.map((id) => ({ id, name: view.names.person(id) })),
+      )}
+      <p class="hint">
+        ${found.length} of the newest ${lines.length} lines.
+        <a href="/audit.csv?${file.toString()}">Download as CSV</a>
       </p>
-      ${auditPageTable(found.slice(0, shown))}${await wholeness(view)}`;
+      ${auditLinesTable(view, rows, lines.length === 0 ? 'Nothing was recorded yet.' : 'No line matches. Take a filter away.')}${pages}${await wholeness(view)}`;
   },
 };
+
+/** The lines that the page's filter finds, as a file for a spreadsheet. */
+export const auditFile: Download = {
+  path: '/audit.csv',
+  async text(view) {
+    const { found } = await foundIn(view);
+    const columns = [...new Set(found.flatMap((line) => Object.keys(line)))].filter((key) => key !== 'mac');
+    const cells = found.map((line) => columns.map((key) => textOf(line[key]) ?? ''));
+    return { name: 'audit.csv', text: `${[columns, ...cells].map(csvLine).join('\n')}\n` };
+  },
+};
+
+async function foundIn({
+  ask,
+  query,
+}: PageView): Promise<Readonly<{ lines: readonly AuditLine[]; found: readonly AuditLine[] }>> {
+  const of = (name: string): string => oneOf(query, name);
+  const lines = readLines(await ask('audit tail', { lines: searched })).toReversed();
+  const found = lines.filter(
+    (line) =>
+      (of('person') === '' || whoIn(line).includes(of('person'))) &&
+      (of('event') === '' || line['event'] === of('event')) &&
+      (of('skill') === '' || line['skill'] === of('skill')) &&
+      String(line['at']) >= of('since') &&
+      (of('words') === '' || JSON.stringify(line).toLowerCase().includes(of('words').toLowerCase())),
+  );
+  return { lines, found };
+}
 
 /** Says whether the audit is unchanged. This reads the whole record, so it is done only on request. */
 async function wholeness({ ask, query }: PageView): Promise<Html> {
@@ -68,55 +79,16 @@ async function wholeness({ ask, query }: PageView): Promise<Html> {
     ({ file, line, problem }) =>
       html`<li>${file === '' ? 'the audit' : `${file}, line ${line}`} ${problem}</li>`,
   );
-  return html` <p class="${problems.length === 0 ? 'yes' : 'no'}">
+  const isWhole = problems.length === 0;
+  return html` <p>
       ${lines} lines in ${files} files:
-      ${problems.length === 0 ? 'as they were written.' : 'not as they were written.'}
+      ${badge(isWhole ? 'yes' : 'no', isWhole ? 'as they were written' : 'not as they were written')}
     </p>
-    <ul>
-      ${found}
-    </ul>`;
-}
-
-export function readLines(lines: readonly string[]): readonly AuditLine[] {
-  return lines.map((line) => JSON.parse(line) as AuditLine);
-}
-
-export function auditPageTable(lines: readonly AuditLine[], empty = 'No line matches.'): Html {
-  const rows = lines.map((line) => [
-    cell(time(Date.parse(String(line['at'])) || 0)),
-    cell(String(line['event'])),
-    cell(person(textOf(line['sender'] ?? line['requester']))),
-    cell(code(textOf(line['conversation']))),
-    cell(html`${code(textOf(line['tool']))} ${code(textOf(line['skill']))}`),
-    cell(outcomeOf(line)),
-    cell(moreOf(line)),
-  ]);
-  const headings = ['When', 'Event', 'Person', 'Conversation', 'Tool, skill', 'Outcome', 'More'];
-  return table('Audit', headings, rows, empty);
-}
-
-function outcomeOf(line: AuditLine): Html {
-  const codes = Array.isArray(line['codes']) ? (line['codes'] as readonly unknown[]) : [];
-  const words = ['policy', 'verdict', 'step', 'outcome', 'status', 'code'].map((key) => textOf(line[key]));
-  const failed = line['ok'] === false ? ['failed'] : [];
-  const all = [...words, ...failed, ...codes.map(textOf)].filter((word) => word !== undefined && word !== '');
-  return html`<span class="${failed.length > 0 ? 'no' : ''}">${[...new Set(all)].join(', ')}</span>`;
-}
-
-function moreOf(line: AuditLine): string {
-  const rest = Object.entries(line).filter(([key]) => !inColumns.has(key));
-  return oneLine(
-    rest
-      .map(([key, value]) => (key === 'durationMs' ? `${textOf(value)} ms` : `${key} ${textOf(value)}`))
-      .join(' · '),
-    longest,
-  );
-}
-
-function whoIn(line: AuditLine): readonly unknown[] {
-  return [line['sender'], line['requester'], line['by'], line['approvedBy']];
-}
-
-function textOf(value: unknown): string | undefined {
-  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+    ${
+      isWhole
+        ? ''
+        : html`<ul>
+            ${found}
+          </ul>`
+    }`;
 }

@@ -1,127 +1,144 @@
-import { localDay, operatorZone } from '../core/local-time.ts';
-import { addTokens, noTokens, type Tokens } from '../core/model.ts';
-import { costOf } from '../limits/budgets.ts';
-import type { StatsRow } from '../store/store.ts';
+import { operatorZone } from '../core/local-time.ts';
+import { usageCsv, type PricedRow } from '../operator/look/usage-csv.ts';
 import { barChart, share } from './bar-chart.ts';
-import { cell, code, rowHead, search, select, table, time } from './elements.ts';
-import { html, type Html } from './html.ts';
-import type { Page } from './page.ts';
+import { budgetLine } from './budget-line.ts';
+import { cell, code, figure, person, conversationLink, rowHead, table, time } from './elements.ts';
+import { search, select } from './fields.ts';
+import { html, nothing, type Html } from './html.ts';
+import type { Download, Page, PageView } from './page.ts';
+import { paged } from './paged.ts';
+import { daysUpTo, dollars, number, sum, sumOf, sumsBy, today, usedBetween } from './usage.ts';
 
-const dayMs = 86_400_000;
-const mostLines = 20;
-const periods = [
-  ['7', '7 days'],
-  ['30', '30 days'],
-  ['90', '90 days'],
+const spans = [
+  ['7', 'last 7 days'],
+  ['30', 'last 30 days'],
+  ['90', 'last 90 days'],
 ] as const;
+const months = 12;
 
-type Priced = StatsRow & Readonly<{ usd: number | undefined }>;
-type Sum = Readonly<{
-  key: string;
-  of: readonly Priced[];
-  requests: number;
-  tokens: number;
-  usd: number | undefined;
-}>;
+type Period = Readonly<{ chosen: string; days: readonly string[] }>;
 
 /** Costs by day, person, skill, conversation and model. Dollars are shown only for models with prices (U10, U12). */
 export const costsPage: Page = {
   path: '/costs',
   title: 'Costs',
-  async main({ ask, query, config, now }) {
-    const chosen = periods.find(([days]) => days === query.get('days'))?.[0] ?? '30';
-    const zone = operatorZone(config);
-    const today = Date.parse(localDay(now, zone));
-    const days = Array.from({ length: Number(chosen) }, (_, at) =>
-      new Date(today - (Number(chosen) - 1 - at) * dayMs).toISOString().slice(0, 10),
-    );
-    const rows = (await ask('stats', days[0] ?? '')).map((row) => ({
-      ...row,
-      usd: costOf(config, row.model, row.tokens),
-    }));
-    const ofDays = sumsBy(rows, ({ day }) => day);
-    const dayBars = (shownOf: (sum: Sum | undefined) => Readonly<{ value: number; shown: string }>) =>
-      days.map((day) => ({ label: day, ...shownOf(ofDays.find(({ key }) => key === day)) }));
-    const tokenBars = dayBars((sum) => ({
-      value: sum?.tokens ?? 0,
-      shown: `${number(sum?.tokens ?? 0)} tokens`,
-    }));
-    const moneyBars = dayBars((sum) => ({ value: sum?.usd ?? 0, shown: dollars(sum?.usd) }));
-    const all = sumsBy(rows, () => 'all')[0];
-    return html`${search('/costs', 'Choose a period', [select('days', 'Period', chosen, periods)])}
-      <p>
-        ${number(all?.requests ?? 0)} model requests, ${number(all?.tokens ?? 0)} tokens,
-        ${dollars(all?.usd)}. Days are those of ${zone}.
+  group: 'Record',
+  async main(view) {
+    const { chosen, days } = periodOf(view);
+    const rows = await usedBetween(view, days[0] ?? '', days.at(-1) ?? '');
+    const byDay = new Map(sumsBy(rows, ({ day }) => day).map((one) => [one.key, one]));
+    const all = sumOf(rows);
+    const isPriced = all.usd !== undefined;
+    const bars = days.map((day) => {
+      const { usd, tokens } = byDay.get(day) ?? { usd: isPriced ? 0 : undefined, tokens: 0 };
+      const shown = `${isPriced ? `${dollars(usd ?? 0)}, ` : ''}${number(tokens)} tokens`;
+      return { label: day, value: isPriced ? (usd ?? 0) : tokens, shown };
+    });
+    const choices = [...spans, ...monthsUpTo(today(view)).map((month) => [month, nameOf(month)] as const)];
+    return html`${search('/costs', 'Choose a period', [select('period', 'Period', chosen, choices)])}
+      <p class="lead">
+        <strong>${dollars(all.usd)}</strong> for ${number(all.requests)} model requests and
+        ${number(all.tokens)} tokens. Days are those of ${operatorZone(view.config)}.
+        <a href="/costs.csv?period=${chosen}">Download as CSV</a>
       </p>
-      <h2>Dollars by day</h2>
-      ${barChart('Dollars by day', moneyBars)}
-      <h2>Tokens by day</h2>
-      ${barChart('Tokens by day', tokenBars)}
-      ${part('People', rows, ({ sender }) => sender)}${part('Skills', rows, ({ skill }) => (skill === '' ? '(main agent)' : skill), ofRuns)}
-      ${part('Conversations', rows, ({ conversation }) => conversation)}${part('Models', rows, ({ model }) => model)}`;
+      ${await budgetLine(view)}
+      <h2>${isPriced ? 'Dollars' : 'Tokens'} by day</h2>
+      ${barChart(isPriced ? 'Dollars by day' : 'Tokens by day', bars)}
+      ${part(view, 'People', rows, { keyOf: ({ sender }) => sender, show: (id) => person(view, id) })}
+      ${part(view, 'Skills', rows, { keyOf: ({ skill }) => skill, show: skillName, more: ofRuns(view) })}
+      ${part(view, 'Conversations', rows, { keyOf: ({ conversation }) => conversation, show: (key) => conversationLink(view, key) })}
+      ${part(view, 'Models', rows, { keyOf: ({ model }) => model, show: code })}`;
   },
 };
 
-type Column = readonly [heading: string, of: (rows: readonly Priced[]) => Html | string];
+export const costsFile: Download = {
+  path: '/costs.csv',
+  async text(view) {
+    const { chosen, days } = periodOf(view);
+    const rows = await usedBetween(view, days[0] ?? '', days.at(-1) ?? '');
+    return { name: `costs-${chosen}.csv`, text: `${usageCsv(rows)}\n` };
+  },
+};
+
+/** The days of a span, or of a month such as `2026-11`. */
+function periodOf(view: PageView): Period {
+  const asked = view.query.get('period') ?? '';
+  const last = today(view);
+  if (monthsUpTo(last).includes(asked)) {
+    const [year = 0, month = 0] = asked.split('-').map(Number);
+    const count = new Date(Date.UTC(year, month, 0)).getUTCDate();
+    return { chosen: asked, days: daysUpTo(`${asked}-${count}`, count) };
+  }
+  const chosen = spans.find(([days]) => days === asked)?.[0] ?? '30';
+  return { chosen, days: daysUpTo(last, Number(chosen)) };
+}
+
+/** This month and those before it, such as `2026-11`. */
+function monthsUpTo(last: string): readonly string[] {
+  const [year = 0, month = 0] = last.split('-').map(Number);
+  return Array.from({ length: months }, (_, at) =>
+    new Date(Date.UTC(year, month - 1 - at, 1)).toISOString().slice(0, 7),
+  );
+}
+
+function nameOf(month: string): string {
+  return new Date(`${month}-15`).toLocaleDateString('en-GB', {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}
+
+function skillName(name: string): Html {
+  return name === '' ? html`main agent` : html`<a href="/skill?name=${encodeURIComponent(name)}">${name}</a>`;
+}
+
+type Column = readonly [heading: string, of: (rows: readonly PricedRow[]) => Html | string];
 
 /** Columns of skills. A run counts on the day on which it began. */
-const ofRuns: readonly Column[] = [
-  ['Runs', (rows) => number(sum(rows, ({ runs }) => runs))],
-  ['Steps', (rows) => number(sum(rows, ({ steps }) => steps))],
-  ['Failed', (rows) => number(sum(rows, ({ failures }) => failures))],
-  ['Last run', (rows) => lastRun(rows)],
-];
-
-function lastRun(rows: readonly Priced[]): Html | string {
-  const at = Math.max(...rows.map(({ lastRunAt }) => lastRunAt ?? 0));
-  return at === 0 ? '' : time(at);
+function ofRuns(view: PageView): readonly Column[] {
+  return [
+    ['Runs', (rows) => number(sum(rows, ({ runs }) => runs))],
+    ['Steps', (rows) => number(sum(rows, ({ steps }) => steps))],
+    ['Failed', (rows) => number(sum(rows, ({ failures }) => failures))],
+    [
+      'Last run',
+      (rows) => {
+        const at = Math.max(...rows.map(({ lastRunAt }) => lastRunAt ?? 0));
+        return at === 0 ? nothing : time(view, at);
+      },
+    ],
+  ];
 }
+
+type Part = Readonly<{
+  keyOf(row: PricedRow): string;
+  show(key: string): Html;
+  more?: readonly Column[];
+}>;
 
 function part(
+  view: PageView,
   title: string,
-  rows: readonly Priced[],
-  keyOf: (row: Priced) => string,
-  more: readonly Column[] = [],
+  of: readonly PricedRow[],
+  { keyOf, show, more = [] }: Part,
 ): Html {
-  const sums = sumsBy(rows, keyOf).toSorted((a, b) => b.tokens - a.tokens);
+  const sums = sumsBy(of, keyOf).toSorted((a, b) => b.tokens - a.tokens);
   const most = sums[0]?.tokens ?? 0;
-  const lines = sums
-    .slice(0, mostLines)
-    .map(({ key, of, requests, tokens, usd }) => [
-      rowHead(code(key)),
-      cell(share(tokens, most)),
-      cell(number(tokens)),
-      cell(number(requests)),
-      cell(dollars(usd)),
-      ...more.map(([, valueOf]) => cell(valueOf(of))),
-    ]);
-  const left = sums.length > mostLines ? html`<p>and ${sums.length - mostLines} more</p>` : html``;
+  const { rows, filter, pages } = paged(view, sums, {
+    ...{ one: title.toLowerCase().replace(/s$/, ''), many: title.toLowerCase(), size: 20 },
+    prefix: `${title.toLowerCase()}-`,
+    words: ({ key }) => `${key} ${view.names.person(key) ?? ''} ${view.names.place(key) ?? ''}`,
+  });
+  const lines = rows.map(({ key, of: its, requests, tokens, usd }) => [
+    rowHead(show(key)),
+    cell(share(tokens, most)),
+    figure(number(tokens)),
+    figure(number(requests)),
+    figure(dollars(usd)),
+    ...more.map(([, valueOf]) => figure(valueOf(its))),
+  ]);
+  const headings = [title, 'Share', 'Tokens', 'Requests', 'Dollars', ...more.map(([heading]) => heading)];
   return html`<h2>${title}</h2>
-    ${table(title, [title, 'Share', 'Tokens', 'Requests', 'Dollars', ...more.map(([heading]) => heading)], lines, 'No model was used.')}${left}`;
-}
-
-function sumsBy(rows: readonly Priced[], keyOf: (row: Priced) => string): readonly Sum[] {
-  return [...Map.groupBy(rows, keyOf)].map(([key, of]) => ({
-    key,
-    of,
-    requests: sum(of, ({ requests }) => requests),
-    tokens: total(of.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens)),
-    usd: of.some(({ usd }) => usd !== undefined) ? of.reduce((sum, { usd = 0 }) => sum + usd, 0) : undefined,
-  }));
-}
-
-function sum(rows: readonly Priced[], of: (row: Priced) => number): number {
-  return rows.reduce((all, row) => all + of(row), 0);
-}
-
-function total({ input, output, cacheRead, cacheWrite }: Tokens): number {
-  return input + output + cacheRead + cacheWrite;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en');
-}
-
-function dollars(usd: number | undefined): string {
-  return usd === undefined ? 'no price known' : `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
+    ${filter}${table(title, headings, lines, 'No model was used.')}${pages}`;
 }

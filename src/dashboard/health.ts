@@ -1,27 +1,44 @@
 import type { Readiness } from '../operator/health/open-metrics.ts';
-import { cell, rowHead, table } from './elements.ts';
+import { cell, badge, rowHead, table } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
+import { servers } from './now.ts';
 import type { Page } from './page.ts';
 
 export const healthPage: Page = {
   path: '/health',
   title: 'Health',
+  group: 'Bot',
   lives: true,
-  async main({ ask }) {
-    const { version, readiness, problem, backlog } = await ask('health');
+  waits: 'tools',
+  async main(view) {
+    const [{ version, readiness, problem, backlog }, status] = await Promise.all([
+      view.ask('health'),
+      view.ask('status').catch(() => undefined),
+    ]);
     const state =
       readiness === undefined
-        ? html`<p class="no">No bot runs on this data directory. What is shown comes from its store.</p>`
+        ? html`<p class="banner no">
+            No bot runs on this data directory. What is shown comes from its store.
+          </p>`
         : readiness.ready
-          ? html`<p class="yes">The bot is ready.</p>`
-          : html`<p class="no">The bot is not ready.</p>`;
+          ? html`<p class="banner yes">The bot is ready.</p>`
+          : html`<p class="banner no">The bot is not ready.</p>`;
     const store = readiness?.store;
-    const facts: readonly (readonly [string, string | number | undefined])[] = [
+    const facts: readonly (readonly [string, string | number | Html | undefined])[] = [
       ['Version', version],
-      ['Store', problem ?? (store?.ok === false ? `${store.reason} (${ago(store.sinceSeconds)})` : 'works')],
+      [
+        'Store',
+        problem === undefined && store?.ok !== false
+          ? badge('yes', 'works')
+          : (problem ?? (store?.ok === false ? `${store.reason} (${ago(store.sinceSeconds)})` : '')),
+      ],
       [
         'Data directory',
-        readiness === undefined ? undefined : readiness.data.ok ? 'works' : readiness.data.reason,
+        readiness === undefined
+          ? undefined
+          : readiness.data.ok
+            ? badge('yes', 'works')
+            : readiness.data.reason,
       ],
       ['Model', modelOf(readiness)],
       ['Messages not answered yet', backlog?.inboxWaiting],
@@ -31,7 +48,9 @@ export const healthPage: Page = {
     const rows = facts.flatMap(([what, value]) =>
       value === undefined ? [] : [[rowHead(what), cell(value)]],
     );
-    return html`${state}${table('Facts', ['What', 'State'], rows, '')}${channelsOf(readiness)}`;
+    return html`${state}${table('Facts', ['What', 'State'], rows, '')}${channelsOf(readiness)}${
+      status === undefined ? nothing : servers(status, view)
+    }`;
   },
 };
 
@@ -39,7 +58,7 @@ function channelsOf(readiness: Readiness | undefined): Html {
   if (readiness === undefined) return nothing;
   const rows = Object.entries(readiness.channels).map(([name, { state, lastEventSeconds }]) => [
     rowHead(name),
-    cell(html`<span class="${state === 'started' ? 'yes' : 'no'}">${state}</span>`),
+    cell(badge(state === 'started' ? 'yes' : 'no', state)),
     cell(lastEventSeconds === null ? 'none yet' : ago(lastEventSeconds)),
   ]);
   return html`<h2>Channels</h2>

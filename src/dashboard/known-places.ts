@@ -1,6 +1,6 @@
 import type { Config } from '../config/complete-config.ts';
 import { localDay, operatorZone } from '../core/local-time.ts';
-import type { SeenChatType } from '../core/conversation.ts';
+import { chatIdOf, placeOfKey, type SeenChatType } from '../core/conversation.ts';
 import type { Writer } from '../operator/access/access-decisions.ts';
 import { likelyType } from '../operator/access/question.ts';
 import type { PageView } from './page.ts';
@@ -13,20 +13,21 @@ const usageDays = 30;
 const dayMs = 86_400_000;
 
 /** People and group chats that the config names, that were approved, or that used a model in the last 30 days. */
-export async function knownPlaces({ ask, config, now }: PageView): Promise<Known> {
+export async function knownPlaces({ ask, config, now, names }: PageView): Promise<Known> {
   const since = localDay(now - usageDays * dayMs, operatorZone(config));
   const [pairs, usage] = await Promise.all([ask('pair list'), ask('stats', since)]);
   const people = new Map<string, KnownPerson>();
   const chats = new Map<string, KnownChat>();
   const addPerson = (id: string, name?: string): void => {
     const full = qualified(id);
-    if (full !== undefined && !people.has(full)) people.set(full, { id: full, name });
+    if (full !== undefined && !people.has(full))
+      people.set(full, { id: full, name: name ?? names.person(full) });
   };
   const addChat = (id: string, name?: string): void => {
     const full = qualified(id);
     if (full === undefined || people.has(full) || chats.has(full)) return;
     const chatType = likelyType(full);
-    if (chatType !== 'private') chats.set(full, { id: full, name, chatType });
+    if (chatType !== 'private') chats.set(full, { id: full, name: name ?? names.chat(full), chatType });
   };
   for (const { sender, name } of pairs.paired) addPerson(sender, name);
   for (const owner of pairs.owners) addPerson(owner);
@@ -34,7 +35,7 @@ export async function knownPlaces({ ask, config, now }: PageView): Promise<Known
   for (const { sender } of usage) addPerson(sender);
   for (const { id, name } of [...pairs.groups, ...pairs.ignored]) addChat(id, name);
   for (const id of chatsIn(config)) addChat(id);
-  for (const { conversation } of usage) addChat(chatOfKey(conversation));
+  for (const { conversation } of usage) addChat(chatIdOf(placeOfKey(conversation)));
   return { people: [...people.values()], chats: [...chats.values()] };
 }
 
@@ -56,13 +57,6 @@ function chatsIn(config: Config): readonly string[] {
   );
   const ofAccess = levelsOf(config).flatMap(({ groups = [] }) => groups);
   return [...ofAccess, ...Object.keys(access.chats), ...ofSkills];
-}
-
-/** The id of a chat, such as `telegram:-100123`, from the key of a conversation. */
-function chatOfKey(key: string): string {
-  const [room = ''] = key.split(/[/~]/, 1);
-  const [channel = '', chat = ''] = room.split(':').map(decodeURIComponent);
-  return `${channel}:${chat}`;
 }
 
 /**

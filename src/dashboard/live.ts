@@ -14,7 +14,11 @@ export type Live = Readonly<{
   stop(): void;
 }>;
 
-export type LivePage = Readonly<{ markup: string; isRunning: boolean }>;
+/** What a live page shows, and the menu with what waits. */
+export type LivePage = Readonly<{ markup: string; menu: string; isRunning: boolean }>;
+
+/** How often times that only passed are sent again, because they say how long ago something was. */
+const timesEveryMs = 60_000;
 
 /** `show` receives what was shown last. It returns undefined for a page that does not change by itself. */
 export function createLive(options: {
@@ -31,6 +35,7 @@ export function createLive(options: {
     response.once('close', () => gone.abort());
     const over = AbortSignal.any([gone.signal, stopping.signal]);
     let last: LivePage | undefined;
+    let sentAt = 0;
     while (!over.aborted) {
       const now = await show(session, page, last).catch((error: unknown) => {
         // The bot may be restarting, or taking over the store.
@@ -38,8 +43,14 @@ export function createLive(options: {
         return last;
       });
       if (now === undefined) break;
-      if (now.markup !== last?.markup) response.write(`data: ${JSON.stringify(now.markup)}\n\n`);
-      last = now;
+      const isOld = clock.now() - sentAt >= timesEveryMs && now.markup !== last?.markup;
+      if (last === undefined || withoutTimes(now.markup) !== withoutTimes(last.markup) || isOld) {
+        response.write(`data: ${JSON.stringify(now.markup)}\n\n`);
+        sentAt = clock.now();
+        last = { ...now, menu: last?.menu ?? '' };
+      }
+      if (now.menu !== last.menu) response.write(`event: menu\ndata: ${JSON.stringify(now.menu)}\n\n`);
+      last = { ...last, menu: now.menu, isRunning: now.isRunning };
       await clock.sleep(lookEveryMs, over).catch(() => undefined);
     }
     response.end();
@@ -65,4 +76,9 @@ export function createLive(options: {
     },
     stop: () => stopping.abort(),
   };
+}
+
+/** What is left if only time passes. */
+function withoutTimes(markup: string): string {
+  return markup.replace(/(<time [^>]*>)[^<]*/g, '$1');
 }

@@ -1,7 +1,8 @@
 import { englishOrigin } from '../core/provenance.ts';
-import { button, cell, code, person, rowHead, table, time } from './elements.ts';
+import { button, cell, facts, person, table, time } from './elements.ts';
 import { html } from './html.ts';
 import type { Action, Page } from './page.ts';
+import { paged } from './paged.ts';
 
 const scopes = [
   ['person', 'of persons, for their direct messages'],
@@ -11,25 +12,42 @@ const scopes = [
 
 export const memoryPage: Page = {
   path: '/memory',
-  title: 'Memory',
+  title: 'Notes',
+  group: 'Bot',
   async main(view) {
     const { counts, team } = await view.ask('memory team');
-    const sums = scopes.map(([scope, label]) => [rowHead(label), cell(counts[scope])]);
-    const notes = team.map(({ id, text, author, authorName, at, from }) => [
-      cell(text),
+    const { rows, filter, pages } = paged(view, team, {
+      one: 'note',
+      words: ({ text, author, authorName }) => `${text} ${author} ${authorName}`,
+    });
+    const notes = rows.map(({ id, text, author, authorName, at, from }) => [
+      cell(html`${text} <small class="id">${id}</small>`),
       cell(englishOrigin(from) ?? ''),
-      cell(person(author, authorName)),
-      cell(time(at)),
-      cell(code(id)),
-      cell(button(view, '/memory/remove', { label: 'Remove', about: id, fields: { id } })),
+      cell(person(view, author, authorName)),
+      cell(time(view, at)),
+      cell(button(view, '/memory/remove', { label: 'Remove', about: id, fields: { id }, weight: 'danger' })),
     ]);
-    return html`${table('Counts', ['Notes', 'How many'], sums, '')}
+    return html`${facts(scopes.map(([scope, label]) => [label, counts[scope]] as const))}
       <h2>Notes of the team</h2>
-      ${table('Notes of the team', ['Note', 'From', 'Noted by', 'When', 'Id', 'Action'], notes, 'No notes of the team.')}`;
+      <p>Notes of persons and chats are theirs alone, so they are only counted.</p>
+      ${filter}${table(
+        'Notes of the team',
+        ['Note', 'From', 'Noted by', 'When', 'Action'],
+        notes,
+        'No notes of the team. Somebody says “remember for everybody that …”, and an owner approves it.',
+      )}${pages}`;
   },
 };
 
-export const removeNote: Action = async (form, { ask, acts }) => {
-  const { removed } = await ask('memory remove', { id: form.get('id') ?? '', by: acts?.as });
-  return `The note ${removed} is removed.`;
+export const removeNote: Action = {
+  page: memoryPage,
+  asks: (form) => ({
+    title: `Remove the note ${form.get('id') ?? ''}?`,
+    text: 'The bot no longer knows it. This can’t be undone: its text is deleted, and the audit keeps a hash alone.',
+    yes: 'Remove',
+  }),
+  async act(form, { ask, acts }) {
+    const { removed } = await ask('memory remove', { id: form.get('id') ?? '', by: acts?.as });
+    return `The note ${removed} is removed.`;
+  },
 };

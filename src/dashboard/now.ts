@@ -1,9 +1,8 @@
-import { localDay, operatorZone } from '../core/local-time.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 import type { WorkRow } from '../operator/list-work.ts';
 import type { BotStatus } from '../operator/status-of.ts';
-import { auditPageTable, readLines } from './audit.ts';
-import { cell, code, person, table, time } from './elements.ts';
+import { auditLinesTable, readLines } from './audit-lines-table.ts';
+import { cell, code, figure, badge, person, conversationLink, table, time } from './elements.ts';
 import { html, nothing, type Html } from './html.ts';
 import type { Page, PageView } from './page.ts';
 
@@ -12,53 +11,40 @@ const recentLines = 25;
 const others: ReadonlySet<string> = new Set(['config_changed', 'skills_changed', 'lines_missing']);
 
 export const nowPage: Page = {
-  path: '/',
-  title: 'Now',
+  path: '/now',
+  title: 'Activity',
+  group: 'Today',
   lives: true,
   async main(view) {
-    const { ask, now } = view;
-    const [work, asks, lines, status] = await Promise.all([
+    const { ask } = view;
+    const [work, lines, status] = await Promise.all([
       ask('work list'),
-      ask('approval list'),
       ask('audit tail', { lines: recentLines * 2 }),
       ask('status'),
     ]);
-    const open = asks.filter(({ expiresAt }) => expiresAt > now).length;
     const running = work.filter(({ state }) => state !== 'waiting');
     const waiting = work.filter(({ state }) => state === 'waiting');
     const decisions = readLines(lines)
       .filter(({ event }) => !others.has(String(event)))
       .slice(-recentLines)
       .toReversed();
-    return html`${
-        open === 0
-          ? nothing
-          : html`<p class="notice">
-              <a href="/approvals">${open === 1 ? 'One approval waits' : `${open} approvals wait`}</a>
-            </p>`
-      }
-      <h2>Being answered</h2>
-      ${workTable('Being answered', running, 'Nothing runs.')}
+    return html`<h2>Being answered</h2>
+      ${workTable('Being answered', running, view, 'Nothing runs.')}
       <h2>Waiting in a queue</h2>
-      ${workTable('Waiting in a queue', waiting, 'Nothing waits.')} ${servers(status)}
-      <h2>Conversations today</h2>
-      ${await conversations(view)}
+      ${workTable('Waiting in a queue', waiting, view, 'Nothing waits.')} ${servers(status, view)}
       <h2>Latest calls and decisions</h2>
-      ${auditPageTable(decisions, 'Nothing was recorded yet.')}`;
+      ${auditLinesTable(view, decisions, 'Nothing was recorded yet. Write to the bot, and what it does appears here.')}`;
   },
 };
 
 /** The MCP servers of a running bot, and what is wrong with plugins. */
-function servers({ servers: all, plugins }: BotStatus): Html {
+export function servers({ servers: all, plugins }: BotStatus, view: PageView): Html {
   if (all.length === 0 && plugins.length === 0) return nothing;
   const ofServers = all.map(({ name, is, since, why, tools, waiting }) => [
     cell(code(name)),
-    cell(
-      html`<span class="${is === 'away' ? 'no' : 'yes'}">${is}</span
-        >${why === undefined ? nothing : html` ${why}`}`,
-    ),
-    cell(time(since)),
-    cell(tools),
+    cell(html`${badge(is === 'away' ? 'no' : 'yes', is)} ${why ?? ''}`),
+    cell(time(view, since)),
+    figure(tools),
     cell(waiting === 0 ? nothing : html`${waiting}, see ${code(`${skilletHere()} mcp list`)}`),
   ]);
   const title = 'MCP servers and plugins';
@@ -67,10 +53,10 @@ function servers({ servers: all, plugins }: BotStatus): Html {
     ${all.length === 0 ? nothing : table(title, ['Server', 'State', 'Since', 'Tools', 'Wait until you agree'], ofServers, '')}`;
 }
 
-function workTable(label: string, work: readonly WorkRow[], empty: string): Html {
+export function workTable(label: string, work: readonly WorkRow[], view: PageView, empty: string): Html {
   const rows = work.map((one) => [
-    cell(person(one.sender, one.name)),
-    cell(code(one.queue)),
+    cell(person(view, one.sender, one.name)),
+    cell(conversationLink(view, one.queue)),
     cell(
       one.kind === 'run'
         ? html`skill ${code(one.skill)}`
@@ -79,36 +65,26 @@ function workTable(label: string, work: readonly WorkRow[], empty: string): Html
           : one.kind,
     ),
     cell(stateOf(one)),
-    cell(time(one.since)),
-    cell(calls(one)),
+    cell(time(view, one.since)),
+    cell(calls(one, view)),
   ]);
   return table(label, ['Person', 'Conversation', 'Work', 'State', 'Since', 'Tool calls'], rows, empty);
 }
 
 function stateOf({ state, asks, tries, error }: WorkRow): Html {
-  const word = asks === undefined ? state : html`<a href="/approvals">waiting for a yes</a>`;
+  const word =
+    asks === undefined
+      ? badge(state === 'running' ? 'yes' : 'quiet', state)
+      : badge('partly', html`<a href="/approvals">waiting for a yes</a>`);
   return html`${word}${tries === 0 ? nothing : html` <small>failed ${tries} times: ${error}</small>`}`;
 }
 
-function calls({ calls }: WorkRow): Html {
+function calls({ calls }: WorkRow, view: PageView): Html {
   if (calls.length === 0) return nothing;
-  const words = { running: 'partly', done: 'yes', failed: 'no' } as const;
-  return html`<ol>
+  const tones = { running: 'partly', done: 'yes', failed: 'no' } as const;
+  return html`<ol class="calls">
     ${calls.map(
-      ({ tool, state, at }) =>
-        html`<li>${code(tool)} <span class="${words[state]}">${state}</span> ${time(at)}</li>`,
+      ({ tool, state, at }) => html`<li>${code(tool)} ${badge(tones[state], state)} ${time(view, at)}</li>`,
     )}
   </ol>`;
-}
-
-async function conversations({ ask, config, now }: PageView): Promise<Html> {
-  const rows = await ask('stats', localDay(now, operatorZone(config)));
-  const places = [...Map.groupBy(rows, ({ conversation }) => conversation)].map(([conversation, of]) => [
-    cell(code(conversation)),
-    cell([...new Set(of.map(({ sender }) => sender))].join(', ')),
-    cell([...new Set(of.map(({ skill }) => skill).filter((skill) => skill !== ''))].join(', ')),
-    cell(of.reduce((sum, { requests }) => sum + requests, 0)),
-  ]);
-  const headings = ['Conversation', 'People', 'Skills', 'Model requests'];
-  return table('Conversations today', headings, places, 'No model was used today.');
 }

@@ -1,8 +1,9 @@
 import type { AccessDecisions, SkillDecisions, Writer } from '../operator/access/access-decisions.ts';
-import { chatOf, detail, lists, typeChoices, verdict } from './access.ts';
-import { cell, checkbox, code, field, rowHead, search, select, table } from './elements.ts';
+import { chatOf, detail, lists, typeChoices, verdict, whyNot } from './access.ts';
+import { cell, code, badge, rowHead, table } from './elements.ts';
+import { checkbox, field, search, select } from './fields.ts';
 import { html, nothing, type Html } from './html.ts';
-import { knownPlaces, writerAt } from './known-places.ts';
+import { knownPlaces, splitId, writerAt, type Known } from './known-places.ts';
 import type { Page, PageView } from './page.ts';
 
 const kinds = [
@@ -18,15 +19,56 @@ const kinds = [
 export const playgroundPage: Page = {
   path: '/playground',
   title: 'Playground',
+  group: 'People',
   async main(view) {
     const known = await knownPlaces(view);
     const form = html`<p>Be anybody in any chat. The bot’s own gates decide; nothing is sent or run.</p>
-      ${formOf(view)}${lists(known)}`;
+      ${presets(known, view)}${formOf(view)}${lists(known)}`;
     const writer = writerOf(view.query);
     if (writer === undefined) return form;
-    return html`${form}${results(writer, await view.ask('access decisions', writer))}`;
+    return html`${form}${results(writer, await view.ask('access decisions', writer), view)}`;
   },
 };
+
+type Preset = Readonly<{ label: string; asked: Readonly<Record<string, string>> }>;
+
+/** Links to the questions that are asked most. */
+function presets({ people, chats }: Known, { config, names }: PageView): Html {
+  const [member] = people;
+  const [channel] = splitId(
+    member?.id ?? (config.telegram !== undefined || config.slack === undefined ? 'telegram:1' : 'slack:U1'),
+  );
+  const stranger = channel === 'slack' ? 'slack:U0STRANGER' : 'telegram:999999999';
+  const chat = chats.find(({ id }) => id.startsWith(`${channel}:`));
+  const all: readonly Preset[] = [
+    { label: 'a stranger in a direct message', asked: { person: stranger } },
+    ...(chat === undefined
+      ? []
+      : [{ label: `a stranger in ${chat.name ?? chat.id}`, asked: { person: stranger, chat: chat.id } }]),
+    ...(member === undefined
+      ? []
+      : [
+          {
+            label: `${member.name ?? names.person(member.id) ?? member.id} in a direct message`,
+            asked: { person: member.id },
+          },
+        ]),
+    ...(member === undefined || chat === undefined
+      ? []
+      : [
+          {
+            label: `${member.name ?? names.person(member.id) ?? member.id} in ${chat.name ?? chat.id}`,
+            asked: { person: member.id, chat: chat.id },
+          },
+        ]),
+  ];
+  return html`<ul class="presets" aria-label="Examples">
+    ${all.map(({ label, asked }) => {
+      const query = new URLSearchParams({ ...asked, addressed: 'yes' });
+      return html`<li><a class="button" href="/playground?${query.toString()}">${label}</a></li>`;
+    })}
+  </ul>`;
+}
 
 function formOf({ query }: PageView): Html {
   const of = (name: string): string => query.get(name) ?? '';
@@ -64,26 +106,43 @@ function writerOf(query: URLSearchParams): Writer | undefined {
 function results(
   { sender, channel, chat, chatType }: Writer,
   { message, skills, catalogue }: AccessDecisions,
+  { names }: PageView,
 ): Html {
+  const id = `${channel}:${chat}`;
+  const where = id === sender ? 'a direct message' : (names.chat(id) ?? id);
   const said = message.allowed
-    ? html`<p class="yes">The bot answers this message, because ${message.reason}.</p>`
-    : html`<p class="no">The bot does not answer this message. ${message.code}: ${message.reason}</p>`;
-  const title = message.allowed ? 'Skills' : 'Skills, if they might talk';
+    ? html`<div class="banner yes">
+        <p>The bot answers this message, because ${message.reason}.</p>
+        ${detail(message)}
+      </div>`
+    : html`<div class="banner no">
+        <p title="${message.code}">The bot does not answer this message. ${whyNot(message)}.</p>
+        ${detail(message)}
+      </div>`;
   const rows = skills.map((skill) => [
-    rowHead(html`${code(skill.name)}${skill.sensitive ? html` <small>sensitive</small>` : nothing}`),
+    rowHead(html`${code(skill.name)}${skill.sensitive ? html` ${badge('quiet', 'sensitive')}` : nothing}`),
     verdict(skill.byPerson),
     verdict(skill.byModel),
     cell(lackOf(skill)),
   ]);
-  return html`<h2>${code(sender)} in ${code(`${channel}:${chat}`)} <small>${chatType}</small></h2>
-    ${said}${detail(message)}
-    <h2>${title}</h2>
-    ${table(title, ['Skill', 'Started by the person', 'Started by the model', 'Also needs'], rows, 'There are no skills.')}
+  const headings = ['Skill', 'Started by the person', 'Started by the model', 'Also needs'];
+  const ofSkills = table('Skills', headings, rows, 'There are no skills.');
+  const shown = message.allowed
+    ? html`<h2>Skills</h2>
+        ${ofSkills}`
+    : html`<h2>Skills</h2>
+        <p>None, because nothing is answered.</p>
+        <details id="if">
+          <summary>What the rules of each skill would say if this person might talk there</summary>
+          ${ofSkills}
+        </details>`;
+  return html`<h2>${names.person(sender) ?? sender} in ${where} <small>${chatType}</small></h2>
+    ${said}${shown}
     <h2>The catalogue in the prompt</h2>
     ${
       catalogue === ''
         ? html`<p class="empty">The model sees no skill here.</p>`
-        : html`<pre tabindex="0">${catalogue}</pre>`
+        : html`<pre tabindex="0" role="group" aria-label="The catalogue in the prompt">${catalogue}</pre>`
     }`;
 }
 

@@ -1,55 +1,23 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OperatorError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
-import { defined } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
 import { serveHttp } from '../lib/net/serve-http.ts';
-import { redactTexts } from '../lib/redaction/redact.ts';
-import { accessPage } from './access.ts';
-import { answerApproval, approvalsPage, revokeRule } from './approvals.ts';
-import { auditPage } from './audit.ts';
-import { costsPage } from './costs.ts';
-import { frame, plainPage } from './frame.ts';
-import { healthPage } from './health.ts';
+import { actOn } from './act-on.ts';
+import { frame, menu, plainPage } from './frame.ts';
 import { html, type Html } from './html.ts';
-import { dropLetter, lettersPage, retryDelivery, retryLetter } from './letters.ts';
 import { createLive } from './live.ts';
-import { memoryPage, removeNote } from './memory.ts';
-import { nowPage } from './now.ts';
-import type { Action, Page, Source, PageView } from './page.ts';
-import { playgroundPage } from './playground.ts';
+import { lookAt } from './look-at.ts';
+import { files, headers, readForm, send } from './responses.ts';
+import type { Acts, Action, Done, Source } from './page.ts';
+import { actions, downloads, pages } from './pages.ts';
 import { refuseRequest } from './refuse-request.ts';
-import { dropRoutine, routinesPage, turnRoutine } from './routines.ts';
 import { createSessions, isSameToken, type Session } from './sessions.ts';
+import { endSession } from './sessions-page.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-const pages: readonly Page[] = [
-  ...[nowPage, approvalsPage, accessPage, playgroundPage],
-  ...[costsPage, lettersPage, routinesPage, memoryPage, auditPage, healthPage],
-];
-
-/** What forms do, and the page that shows how it went. */
-const actions: ReadonlyMap<string, Readonly<{ act: Action; page: Page }>> = new Map([
-  ['/approvals/answer', { act: answerApproval, page: approvalsPage }],
-  ['/policy/revoke', { act: revokeRule, page: approvalsPage }],
-  ['/inbox/retry', { act: retryLetter, page: lettersPage }],
-  ['/inbox/drop', { act: dropLetter, page: lettersPage }],
-  ['/outbox/retry', { act: retryDelivery, page: lettersPage }],
-  ['/routines/pause', { act: turnRoutine('pause'), page: routinesPage }],
-  ['/routines/resume', { act: turnRoutine('resume'), page: routinesPage }],
-  ['/routines/remove', { act: dropRoutine, page: routinesPage }],
-  ['/memory/remove', { act: removeNote, page: memoryPage }],
-]);
-
-const files: ReadonlyMap<string, Readonly<{ type: string; body: string }>> = new Map([
-  ['/page.css', fileOf('page.css', 'text/css; charset=utf-8')],
-  ['/page.js', fileOf('page.js', 'text/javascript; charset=utf-8')],
-]);
-
-/** Milliseconds in which a request has to arrive, and bytes that a form may have. */
+/** Milliseconds in which a request has to arrive. */
 const longestRequestMs = 5_000;
-const largestForm = 16 * 1024;
 const mostConnections = 32;
 
 export type Dashboard = Readonly<{
@@ -61,51 +29,35 @@ export type Dashboard = Readonly<{
 /** `acts`: forms may change things, in the name of `as` where a person has to answer. */
 export type DashboardOptions = Readonly<{
   port: number;
-  acts?: Readonly<{ as?: string }>;
+  acts?: Acts;
   open(): Promise<Source>;
   clock: Clock;
   log: Log;
 }>;
 
+type Asked = Readonly<{ session: Session; url: URL }>;
+
 /** Serves the operator's page, on loopback only (S8). Throws OperatorError if it can't listen on the port. */
 export async function serveDashboard({ port, acts, open, clock, log }: DashboardOptions): Promise<Dashboard> {
   const sessions = createSessions(() => server.port, clock);
   /** What the last form did, which is shown once. */
-  const notices = new WeakMap<Session, string>();
-
-  async function looking<Result>(
-    { session, url }: Readonly<{ session: Session; url: URL }>,
-    look: (view: PageView) => Promise<Result>,
-  ): Promise<Readonly<{ result: Result; redact: Source['redact'] }>> {
-    const source = await open();
-    try {
-      const view: PageView = {
-        ask: (async (...asked: Parameters<Source['operate']>) =>
-          redactTexts(await source.operate(...asked), source.redact)) as PageView['ask'],
-        isRunning: source.isRunning,
-        config: source.config,
-        query: url.searchParams,
-        acts: acts === undefined ? undefined : { ...acts, formToken: session.formToken },
-        now: clock.now(),
-      };
-      return { result: await look(view), redact: source.redact };
-    } catch (error) {
-      if (!(error instanceof OperatorError)) throw error;
-      throw new OperatorError(source.redact(error.message), { cause: error });
-    } finally {
-      await source.close();
-    }
-  }
+  const notices = new WeakMap<Session, Done>();
+  const looking = lookAt({ open, acts, clock, sessions });
+  const everyAction: ReadonlyMap<string, Action> = new Map([
+    ...actions,
+    ['/sessions/end', endSession(sessions.end)],
+  ]);
 
   const live = createLive({
     async show(session, url, last) {
       const page = pages.find(({ path, lives }) => path === url.pathname && lives === true);
-      if (page === undefined || clock.now() >= session.until) return undefined;
+      if (page === undefined || !sessions.isOpen(session)) return undefined;
       const { result, redact } = await looking({ session, url }, async (view) => {
         const { isRunning } = view;
         // A store that is opened each second would be in the way of a bot that starts (Q9).
         if (!isRunning && last?.isRunning === false) return last;
-        return { markup: (await page.main(view)).markup, isRunning };
+        const { markup } = await page.main(view);
+        return { markup, menu: menu(page.path, pages, view.waits).markup, isRunning };
       });
       return { ...result, markup: redact(result.markup) };
     },
@@ -125,20 +77,31 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
     if (session === undefined) return send(response, 401, plainPage('No session', noSession()));
     if (request.method === 'POST') return act(request, response, { session, url });
     if (url.pathname === '/live') return live.serve(response, session, pageOf(url));
+    const download = downloads.find(({ path }) => path === url.pathname);
+    if (download !== undefined) {
+      const { result, redact } = await looking({ session, url }, download.text);
+      return send(response, 200, redact(result.text), {
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': `attachment; filename="${result.name}"`,
+      });
+    }
     const page = pages.find(({ path }) => path === url.pathname);
     if (page === undefined)
       return send(response, 404, plainPage('Not found', 'There is no such page. The first page is at /.'));
     const { result, redact } = await looking({ session, url }, async (view) => {
       const notice = notices.get(session);
       notices.delete(session);
-      return frame(page, pages, view, { main: await mainOf(page, view), notice });
+      const main = await page.main(view).catch(whyNoMain);
+      return frame(page, pages, view, { main, notice });
     });
     send(response, 200, redact(result.markup));
   }
 
   function enter(request: IncomingMessage, response: ServerResponse, url: URL): void {
+    const browser = request.headers['user-agent'] ?? '';
     // A program that previews the link must not use it up.
-    const value = request.method === 'GET' ? sessions.enter(url.searchParams.get('token') ?? '') : undefined;
+    const value =
+      request.method === 'GET' ? sessions.enter(url.searchParams.get('token') ?? '', browser) : undefined;
     if (value === undefined)
       return send(
         response,
@@ -150,35 +113,22 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
     return send(response, 200, page, { 'set-cookie': sessions.cookie(value) });
   }
 
-  async function act(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { session, url }: Readonly<{ session: Session; url: URL }>,
-  ): Promise<void> {
-    const action = actions.get(url.pathname);
-    if (action === undefined) return send(response, 404, plainPage('Not found', 'There is no such form.'));
-    if (acts === undefined)
-      return send(
-        response,
-        403,
-        plainPage('Read-only', `Start \`${skilletHere()} dashboard --act\` to change things.`),
-      );
+  async function act(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<void> {
+    const { pathname } = asked.url;
+    const action = everyAction.get(pathname);
+    const refuse = (status: number, title: string, text: string): void =>
+      send(response, status, plainPage(title, text));
+    if (action === undefined) return refuse(404, 'Not found', 'There is no such form.');
+    if (acts === undefined && action.always !== true)
+      return refuse(403, 'Read-only', `Start \`${skilletHere()} dashboard --act\` to change things.`);
     const form = await readForm(request);
-    if (form === undefined || !isSameToken(form.get('token') ?? '', session.formToken))
-      return send(
-        response,
-        403,
-        plainPage('Refused', 'This form is not from this page. Load the page again.'),
-      );
-    const said = await looking({ session, url }, (view) => action.act(form, view)).then(
-      ({ result, redact }) => redact(result),
-      (error: unknown) => {
-        if (!(error instanceof OperatorError)) throw error;
-        return error.message;
-      },
-    );
-    notices.set(session, said);
-    response.writeHead(303, { ...headers, location: action.page.path }).end();
+    if (form === undefined || !isSameToken(form.get('token') ?? '', asked.session.formToken))
+      return refuse(403, 'Refused', 'This form is not from this page. Load the page again.');
+    const { result, redact } = await looking(asked, (view) => actOn(action, { pathname, form }, view));
+    if (result.kind === 'question') return send(response, 200, redact(result.page.markup));
+    const { text, undo } = result.done;
+    notices.set(asked.session, { text: redact(text), undo });
+    response.writeHead(303, { ...headers, location: result.back }).end();
   }
 
   const server = await serveHttp(
@@ -205,62 +155,14 @@ export async function serveDashboard({ port, acts, open, clock, log }: Dashboard
 const noSession = (): string =>
   `Press Enter where \`${skilletHere()} dashboard\` runs to get a new link, and open it.`;
 
-/** If a part fails, the page keeps its navigation. */
-async function mainOf(page: Page, view: PageView): Promise<Html> {
-  try {
-    return await page.main(view);
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    return html`<p class="no">${error.message}</p>`;
-  }
+/** If a part fails, the page keeps its menu. */
+function whyNoMain(error: unknown): Html {
+  if (!(error instanceof OperatorError)) throw error;
+  return html`<p class="no">${error.message}</p>`;
 }
 
 function pageOf(url: URL): URL {
   return URL.parse(url.searchParams.get('page') ?? '', 'http://127.0.0.1') ?? url;
-}
-
-async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
-  if (request.headers['content-type']?.split(';')[0] !== 'application/x-www-form-urlencoded')
-    return undefined;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > largestForm) return undefined;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
-}
-
-/** Allows no script, style or image from elsewhere, none inside the page, and no other page around it. */
-const headers = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  // With `no-referrer`, forms would come without their origin.
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'no-store',
-} as const;
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: Html | string,
-  more: Readonly<Record<string, string | undefined>> = {},
-): void {
-  const text = typeof body === 'string' ? body : body.markup;
-  const type = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-length': String(Buffer.byteLength(text)),
-  };
-  response.writeHead(status, { ...headers, ...type, ...defined<string>(more) });
-  response.end(response.req.method === 'HEAD' ? undefined : text);
-}
-
-function fileOf(name: string, type: string): Readonly<{ type: string; body: string }> {
-  return { type, body: readFileSync(new URL(name, import.meta.url), 'utf8') };
 }
 
 const cannotListen = (port: number) => (why: string, cause: Error) =>

@@ -40,6 +40,7 @@ const script: NonNullable<WholeBotOptions['script']> = (body, index) => {
 const inputs: Readonly<Record<string, unknown>> = {
   'audit tail': { lines: 200 },
   stats: '2000-01-01',
+  'skill text': 'report',
   'access decisions': {
     ...{ sender: 'telegram:7', kind: 'person', channel: 'telegram', chat: '7' },
     ...{ chatType: 'private', external: false, addressed: true },
@@ -72,10 +73,17 @@ test('S8 K1 what a person says in a direct message is on no page and in no list 
   const pages = [...first.matchAll(/<a href="(\/[a-z]*)"/g)].map(([, path = '']) => path);
   assert.ok(pages.length >= 8);
   for (const page of pages) assert.ok(!(await visitor.get(page)).body.includes(secret), page);
+  const turns = { conversation: `telegram:${ann.id}`, most: 50 };
+  const turnsOfAnn = (await visitor.get(`/conversation?id=${encodeURIComponent(turns.conversation)}`)).body;
+  assert.match(turnsOfAnn, /routine_add[^]*allowed/);
+  assert.ok(!turnsOfAnn.includes(secret));
+  assert.ok(!(await visitor.get('/audit.csv')).body.includes(secret));
   const operate = set.bot.operate as (name: string, input: unknown) => Promise<unknown>;
   for (const [name, { readOnly }] of (await operateHere(t)).rows) {
     if (!readOnly || own.has(name)) continue;
-    for (const input of name === 'inbox list' ? ['dead', 'waiting'] : [inputs[name]])
+    for (const input of name === 'inbox list'
+      ? ['dead', 'waiting']
+      : [name === 'turn list' ? turns : inputs[name]])
       assert.ok(!JSON.stringify(await operate(name, input)).includes(secret), name);
   }
 

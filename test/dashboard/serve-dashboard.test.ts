@@ -8,20 +8,8 @@ import { childEnv } from '../support/child-env.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { openRunningBot } from '../support/running-bot.ts';
-import { ask, enter, openDashboard } from '../support/visit-dashboard.ts';
+import { ask, enter, everyPage, openDashboard } from '../support/visit-dashboard.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
-
-const everyPage = [
-  '/',
-  '/approvals',
-  '/access',
-  '/playground',
-  '/costs',
-  '/letters',
-  '/routines',
-  '/audit',
-  '/health',
-];
 
 test('S8 L10 `skillet dashboard` prints a link to loopback, shows a stopped and a running bot, and ends with a signal', async (t) => {
   const home = await openCliHome(t);
@@ -42,7 +30,7 @@ test('S8 L10 `skillet dashboard` prints a link to loopback, shows a stopped and 
   for (const where of everyPage) {
     const { status, body } = await visitor.get(where);
     assert.equal(status, 200, where);
-    assert.match(body, /<strong>Pan<\/strong>\s+<span class="no">stopped/, where);
+    assert.match(body, /<strong>Pan<\/strong>\s+<span class="mark no">stopped/, where);
     assert.match(body, /Read-only/, where);
   }
   const explained = await visitor.get('/playground?person=telegram%3A7&addressed=yes');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ruleName } from '../../src/access/ruling.ts';
+import { whyNot } from '../../src/dashboard/access.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import { openGates } from '../../src/operator/access/open-gates.ts';
 import { toWriter } from '../../src/operator/access/question.ts';
@@ -77,10 +78,10 @@ for (const toml of configs)
         const page = wordsOf((await visitor.get(`/playground?${query.toString()}`)).body);
         const verdict = running.allowed
           ? `The bot answers this message, because ${running.reason}.`
-          : `The bot does not answer this message. ${running.code}: ${running.reason}`;
+          : `The bot does not answer this message. ${whyNot(running)}`;
         assert.ok(page.includes(verdict), `${who} ${as}: ${verdict}\n${page}`);
         assert.ok(running.rule !== undefined && page.includes(`Rule: ${ruleName(running.rule)}`), page);
-        assert.equal(page.includes('Skills, if they might talk'), !running.allowed);
+        assert.equal(page.includes('None, because nothing is answered.'), !running.allowed);
       }
   });
 

@@ -1,3 +1,4 @@
+import { check } from '../../src/operator/doctor/finding.ts';
 import { callSteps, isRun, stepsOf } from './call-steps.ts';
 import { openDashboard } from './visit-dashboard.ts';
 import { startWholeBot } from './whole-bot.ts';
@@ -6,7 +7,7 @@ const toml = `[bot]
 name = "Pan"
 owner = ["telegram:7"]
 [access]
-dm = "open"
+dm = "pairing"
 groups = ["telegram:-1001"]
 groups_mode = "open"
 group_users = ["*"]
@@ -27,6 +28,17 @@ const monday = {
   name: 'routine_add',
   input: { name: 'News', when: '0 9 * * 1', task: 'Say what is new.', timezone: 'Europe/Berlin' },
 };
+
+const checks = [
+  check('node', '24.21.0'),
+  check('config', 'config.toml'),
+  check('skills', '9 skills', [
+    { level: 'note', code: 'WEB_SEARCH_MISSING', message: 'research works better with web search' },
+  ]),
+  check('disk', '120 MB are free', [
+    { level: 'warning', code: 'DISK_LOW', message: 'only 120 MB are free in the data directory' },
+  ]),
+];
 
 /** A bot with something on every page: an approval that waits, a dead letter, a routine, people, costs. */
 export async function startDashboardScene(t: Readonly<{ after(end: () => Promise<void>): void }>) {
@@ -53,6 +65,11 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
   });
   const ben = set.telegram.person({ name: 'Ben' });
   const olga = set.telegram.person({ name: 'Olga' });
+  const eve = set.telegram.person({ name: 'Eve' });
+  for (const { id, user } of [ben, olga])
+    await set.bot.users.pair({ sender: `telegram:${id}`, name: user.first_name, since: Date.now() });
+  eve.says('Hello, who are you?');
+  await eve.dm.nextMessage();
   const team = set.telegram.group({ title: 'Team' });
   ben.says('Good morning');
   await ben.dm.nextMessage('Good morning, Ben.');
@@ -60,7 +77,7 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
   await ben.dm.nextMessage(/model/);
   ben.says('@test_bot Remind us on Mondays', { in: team });
   await team.nextMessage('Every Monday at nine.');
-  const dashboard = await openDashboard(t, set, { acts: { as: 'telegram:7' } });
+  const dashboard = await openDashboard(t, set, { acts: { as: 'telegram:7' }, checks });
   return {
     dashboard,
     /** Somebody asks for something that needs a yes. */

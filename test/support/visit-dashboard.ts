@@ -4,6 +4,7 @@ import path from 'node:path';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 import { serveDashboard, type DashboardOptions } from '../../src/dashboard/serve-dashboard.ts';
+import type { Check } from '../../src/operator/doctor/finding.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createRedactor } from '../../src/lib/redaction/redact.ts';
 import { quietLog } from './quiet-log.ts';
@@ -45,11 +46,16 @@ export type Visitor = Readonly<{
   origin: string;
   cookie: string;
   get(where: string): Promise<Answer>;
-  /** Sends a form with the token of the page that it would come from; gives that page as it is then. */
+  /** Sends a form with the token of the session, and says yes if it is asked; gives the page that shows how it went. */
   post(where: string, form: Readonly<Record<string, string>>): Promise<Answer>;
 }>;
 
-const withForms = ['/approvals', '/letters', '/routines', '/memory'];
+/** The pages of the menu. */
+export const everyPage = [
+  ...['/', '/now', '/approvals', '/letters', '/routines'],
+  ...['/people', '/conversations', '/access', '/playground', '/accounts'],
+  ...['/skills', '/memory', '/health', '/checks', '/costs', '/audit', '/sessions'],
+] as const;
 
 export async function enter(link: string): Promise<Visitor> {
   const entered = await ask(link);
@@ -62,9 +68,11 @@ export async function enter(link: string): Promise<Visitor> {
     cookie,
     get,
     async post(where, form) {
-      const pages = await Promise.all(withForms.map(get));
-      token = /name="token"\s+value="([^"]+)"/.exec(pages.map(({ body }) => body).join(''))?.[1] ?? token;
-      const answer = await ask(origin + where, { headers: { cookie, origin }, form: { token, ...form } });
+      token = /name="token"\s+value="([^"]+)"/.exec((await get('/sessions')).body)?.[1] ?? token;
+      const answer = await ask(origin + where, {
+        headers: { cookie, origin },
+        form: { token, sure: 'yes', ...form },
+      });
       return answer.status === 303 ? get(String(answer.headers['location'])) : answer;
     },
   };
@@ -74,7 +82,7 @@ export async function enter(link: string): Promise<Visitor> {
 export async function openDashboard(
   t: Readonly<{ after(end: () => Promise<void>): void }>,
   { bot, home }: Pick<WholeBot, 'bot' | 'home'>,
-  options: Pick<DashboardOptions, 'acts'> & Readonly<{ clock?: Clock }> = {},
+  options: Pick<DashboardOptions, 'acts'> & Readonly<{ clock?: Clock; checks?: readonly Check[] }> = {},
 ): Promise<Awaited<ReturnType<typeof serveDashboard>>> {
   const parsed = await readConfigFile({ file: path.join(home, 'config.toml'), env: {} });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
@@ -86,6 +94,7 @@ export async function openDashboard(
       operate: bot.operate,
       isRunning: true,
       config,
+      examine: async () => options.checks ?? [],
       redact: createRedactor(secretsOfConfig(config)),
       close: async () => undefined,
     }),

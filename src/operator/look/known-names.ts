@@ -1,9 +1,6 @@
-import type { Groups } from '../../access/groups.ts';
-import type { Pairing } from '../../access/pairing.ts';
-import type { Users } from '../../access/users.ts';
+import type { Desk } from '../../app.ts';
 import { chatIdOf, placeOfKey, type Conversation } from '../../core/conversation.ts';
 import { localDay } from '../../core/local-time.ts';
-import type { Store } from '../../store/store.ts';
 
 /** Names by qualified ids, such as `telegram:42`. They are for people to read: decisions use ids alone. */
 export type KnownNames = Readonly<{
@@ -14,14 +11,7 @@ export type KnownNames = Readonly<{
 /** Returns the names of these chats that are known now, and asks platforms for the others in the background. */
 export type NameChats = (places: readonly Conversation[]) => ReadonlyMap<string, string>;
 
-type Deps = Readonly<{
-  store: Pick<Store, 'usage'>;
-  users: Pick<Users, 'names' | 'paired' | 'allowedGroups'>;
-  groups: Pick<Groups, 'ignored'>;
-  pairing: Pick<Pairing, 'pending'>;
-  zone(): string;
-  running?: Readonly<{ nameChats: NameChats }>;
-}>;
+type Deps = Desk & Readonly<{ zone(): string; running?: Readonly<{ nameChats: NameChats }> }>;
 
 /** Names of people who wrote or were approved, of groups that an owner decided on, and of chats that were busy today. */
 export async function knownNames({

@@ -1,5 +1,5 @@
 import { invocationId } from '../../agent/models/anthropic-request.ts';
-import type { Audit } from '../../audit/create-audit.ts';
+import type { Desk } from '../../app.ts';
 import { invocationEnd } from '../../agent/show-to.ts';
 import type { Entry } from '../../core/entry.ts';
 import type { Tokens } from '../../core/model.ts';
@@ -41,16 +41,11 @@ export type TurnStep =
 
 export type PastTurn = Readonly<{ at: number; steps: readonly TurnStep[] }>;
 
-type Reads = Readonly<{
-  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'current' | 'read'> }>;
-  audit: Pick<Audit, 'tail'>;
-}>;
-
 /** The newest turns of a conversation's transcript, the newest last, without what anybody said (S8). */
 export async function listTurns(
   conversation: string,
   most: number,
-  { store, audit }: Reads,
+  { store, audit }: Desk,
 ): Promise<Readonly<{ turns: readonly PastTurn[]; earlier: number }>> {
   const { transcripts } = store;
   const transcript = await transcripts.current(conversation);
@@ -88,7 +83,7 @@ type Of = Readonly<{
   decisions: ReadonlyMap<string, CallDecision>;
   /** Names of skills by the ids of their runs. */
   skills: ReadonlyMap<string, string>;
-  transcripts: Pick<Store['transcripts'], 'read'>;
+  transcripts: Store['transcripts'];
 }>;
 
 async function stepsOf(
@@ -167,7 +162,7 @@ function skillIn(tool: string, input: unknown): string | undefined {
   return typeof name === 'string' && /^[\p{L}\p{N}_-]{1,80}$/u.test(name) ? name : undefined;
 }
 
-function recordedIn(lines: readonly string[]): Pick<Of, 'decisions' | 'skills'> {
+function recordedIn(lines: readonly string[]): Omit<Of, 'transcripts'> {
   const decisions = new Map<string, CallDecision>();
   const skills = new Map<string, string>();
   const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

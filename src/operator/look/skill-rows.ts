@@ -26,15 +26,13 @@ export type SkillRow = Pick<Skill, 'name' | 'description' | 'origin' | 'path' | 
     allowedTools?: readonly string[];
     network: readonly string[];
     capabilities: readonly string[];
-    diagnostics: readonly Pick<Diagnostic, 'level' | 'code' | 'message'>[];
+    diagnostics: readonly Diagnostic[];
   }>;
 
-type InForce = Pick<AccessInForce, 'config' | 'rules' | 'registry' | 'isHere'>;
-
 /** All skills by the rules in force, and what is wrong with files that hold no skill. */
-export function skillRows({ config, rules, registry, isHere = () => true }: InForce): Readonly<{
+export function skillRows({ config, rules, registry, isHere = () => true }: AccessInForce): Readonly<{
   skills: readonly SkillRow[];
-  problems: readonly Pick<Diagnostic, 'level' | 'code' | 'message' | 'path'>[];
+  problems: readonly Diagnostic[];
 }> {
   const skills = registry.skills.map((skill): SkillRow => {
     const settings = config.skills.byName[skill.name];
@@ -52,19 +50,17 @@ export function skillRows({ config, rules, registry, isHere = () => true }: InFo
       allowedTools: skill.allowedTools,
       network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
       capabilities: skill.capabilities,
-      diagnostics: skill.diagnostics.map(({ level, code, message }) => ({ level, code, message })),
+      diagnostics: skill.diagnostics,
     };
   });
-  const problems = registry.diagnostics
-    .filter(({ level }) => level === 'error')
-    .map(({ level, code, message, path }) => ({ level, code, message, path }));
+  const problems = registry.diagnostics.filter(({ level }) => level === 'error');
   return { skills, problems };
 }
 
 /** The text of a skill and the names of its files. `text` is undefined if there is no such skill. */
 export async function skillText(
   name: string,
-  { config, registry }: InForce,
+  { config, registry }: AccessInForce,
 ): Promise<Readonly<{ text?: string; files: readonly string[]; isCut: boolean }>> {
   const skill = registry.get(name);
   if (skill === undefined) return { files: [], isCut: false };
