@@ -27,7 +27,7 @@ export const sessionsPage: Page = {
   },
 };
 
-/** Ends a session, also without `--act`: whoever has a session could be asked to leave. */
+/** Ends a session. It needs no `--act`, because it changes nothing of the bot. */
 export function endSession(end: Sessions['end']): Action {
   return {
     page: sessionsPage,
