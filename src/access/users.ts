@@ -21,7 +21,7 @@ export type Users = Readonly<{
    * Remembers the name of a person, so that operators read names in place of ids, and the language of an owner, so that
    * the bot writes to them in it (H14).
    */
-  heard(sender: Pick<Sender, 'id' | 'language'> & Partial<Pick<Sender, 'name'>>): Promise<void>;
+  heard(sender: Readonly<{ id: string; name?: string; language?: string }>): Promise<void>;
   /** Names of people who wrote in the last 90 days, by their ids. */
   names(): Promise<ReadonlyMap<string, string>>;
   languageOf(sender: string): Promise<string | undefined>;

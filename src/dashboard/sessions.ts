@@ -17,8 +17,7 @@ export type Session = Readonly<{
 }>;
 
 /** A session as the list of sessions shows it. Times are in Unix milliseconds. */
-export type OpenSession = Pick<Session, 'id' | 'since' | 'until' | 'browser'> &
-  Readonly<{ seen: number; isOwn: boolean }>;
+export type OpenSession = Omit<Session, 'formToken'> & Readonly<{ seen: number; isOwn: boolean }>;
 
 export type Sessions = Readonly<{
   /** Makes a token that opens one session within a minute (S8). An earlier link stops working. */
