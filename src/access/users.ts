@@ -1,4 +1,3 @@
-import type { Sender } from '../core/message.ts';
 import type Keyv from 'keyv';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { decideMessage, type MessageDenial, type Speaker, type Decision } from './decide-message.ts';
