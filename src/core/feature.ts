@@ -184,6 +184,8 @@ export type Feature = AtRest &
     seen?(): Promise<void>;
     /** Tools whose settings can be set in a chat (X3), besides those from outside. */
     settings?(): readonly Tool[];
+    /** What skills declare and this feature serves. A skill that declares what no feature serves is refused (U1). */
+    serves?: 'capabilities';
     /** Why the skill can't be used by this person. Undefined: this feature has nothing against it (U1). */
     lacks?(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
     /** Sections of the Home tab: `top` before what runs, `end` after everything else. */

@@ -61,6 +61,11 @@ export function createRequirements(options: {
         `${skill.name} is not set up. The operator adds to config.toml:\n[skills.${skill.name}]\n${lines}`,
       );
     }
+    if (skill.capabilities.length > 0 && !features.some(({ serves }) => serves === 'capabilities'))
+      return fail(
+        'CAPABILITY_UNAVAILABLE',
+        `${skill.name} needs ${skill.capabilities.join(', ')}, and this bot has no part that serves capabilities`,
+      );
     for (const feature of features) {
       const lacking = await feature.lacks?.(skill, requester, signal);
       if (lacking !== undefined) return fail('CAPABILITY_UNAVAILABLE', lacking);

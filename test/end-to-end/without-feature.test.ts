@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { FeatureKit } from '../../src/features/kit.ts';
@@ -40,13 +40,14 @@ function without(t: TestContext, gone: readonly string[]): string {
   return cli;
 }
 
-/** A model that runs a skill when it is asked to roll, and otherwise greets. */
+/** A model that runs a skill when it is asked to roll or to mail, and otherwise greets. */
 const model: Script = (body) => {
   const last = JSON.stringify(body.messages.at(-1));
   if (JSON.stringify(body.system).includes('You carry out the skill')) return 'Four, by the skill.';
   if (last.includes('Four, by the skill')) return 'It was a four.';
-  if (!/Please roll/.test(last)) return 'Hello Ann.';
-  const input = { skill: 'dice', message: 'Roll 1d6.' };
+  if (last.includes('CAPABILITY_UNAVAILABLE')) return 'The skill was refused.';
+  if (!/Please (?:roll|mail)/.test(last)) return 'Hello Ann.';
+  const input = { skill: last.includes('Please roll') ? 'dice' : 'mail', message: 'Do it.' };
   return { content: [{ type: 'tool_use', id: 'toolu_roll', name: 'use_skill', input }] };
 };
 
@@ -77,6 +78,11 @@ mode = "virtual"
 format = "json"
 `,
     );
+    mkdirSync(path.join(home.folder, 'workspace/skills/mail'), { recursive: true });
+    await home.write(
+      'workspace/skills/mail/SKILL.md',
+      '---\nname: mail\ndescription: Sends mail.\ncapabilities: mail.send\n---\nSend it.\n',
+    );
     const bot = startBotProcess(t, home.folder, without(t, gone));
     await telegram.until('the menus', () => telegram.calls('setMyCommands').length > 1);
     const ann = telegram.person({ name: 'Ann' });
@@ -84,6 +90,9 @@ format = "json"
     await ann.dm.nextMessage('Hello Ann.');
     ann.says('Please roll a die.');
     await ann.dm.nextMessage('It was a four.');
+    // Without a provider, or without the feature, nothing serves what the skill declares.
+    ann.says('Please mail it.');
+    await ann.dm.nextMessage('The skill was refused.');
     const kits = await Promise.all(gone.map(kitOf));
     const commands = kits.flatMap((kit) => Object.keys(kit.commands ?? {}));
     const named = new RegExp(String.raw`(?:/|"command":")(?:${['no-command', ...commands].join('|')})\b`);
@@ -91,6 +100,14 @@ format = "json"
     const { text: help } = await ann.dm.nextMessage(/lists what I can do here/);
     assert.doesNotMatch(help, named);
     assert.doesNotMatch(JSON.stringify(telegram.calls('setMyCommands')), named);
+    if (!gone.includes('tool-list')) {
+      ann.says('/tools');
+      const { text } = await ann.dm.nextMessage(/What I can use here/);
+      const listed = kits
+        .flatMap((kit) => Object.keys(kit.tools ?? {}))
+        .filter((name) => text.includes(name));
+      assert.deepEqual(listed, []);
+    }
     ann.says('/skills');
     await ann.dm.nextMessage(/dice/);
     const asked = gone.includes('memory');

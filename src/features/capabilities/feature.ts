@@ -42,6 +42,7 @@ function createCapabilitiesFeature(app: App, { plugins }: Opened): Feature {
     },
     stopped: async ({ sender, conversation }) => void (await made.callOff(sender, conversation)),
     run: async ({ skill, run }) => made.tools(skill, run),
+    serves: 'capabilities',
     lacks: made.lacking,
     withoutUse: (skills) =>
       skills.some(({ capabilities: declared }) => declared.length > 0) ? [] : Object.keys(capabilityToolRows),
