@@ -61,7 +61,7 @@ test('S8 T8 what waits for a yes shows live, counts only from an approver, and t
   await until(() => /waiting for a yes/.test(now()));
   assert.match(
     wordsOf(approvals()),
-    /report wants to use write_file For <img src=x in .*?\. Asked just now , expires in \d+ min \./,
+    /report wants to use write_file For <img src=x in .*?\. Asked (?:just now|\d+ min ago) , expires in \d+ min \./,
   );
   assert.match(wordsOf(approvals()), /secret plan <img src=x onerror=alert\(1\)>"'&/);
   assert.match(wordsOf(now()), /skill report .*waiting for a yes .*write_file running/);
@@ -265,8 +265,8 @@ test('S8 S13 a standing approval says whose words it was given for, if they are 
   const { get } = await enter((await openDashboard(t, set)).newLink());
   const shown = wordsOf((await get('/approvals')).body);
   assert.match(shown, /Tool Chat Person Allowed by From recall/);
-  assert.match(shown, /recall direct message with Ann Ann Ann just now a message of Mallory/);
-  assert.match(shown, /recall direct message with Bob Bob Bob just now (?!a message)/);
+  assert.match(shown, /recall direct message with Ann Ann Ann (?:just now|\d+ min ago) a message of Mallory/);
+  assert.match(shown, /recall direct message with Bob Bob Bob (?:just now|\d+ min ago) (?!a message)/);
 });
 
 test('S8 U12 costs are charts and tables of the same sums', async (t) => {
@@ -294,7 +294,7 @@ test('S8 U10 the page of costs tells the runs of each skill, their steps, how ma
   const { get } = await enter((await openDashboard(t, set)).newLink());
   const shown = wordsOf((await get('/costs')).body);
   assert.match(shown, /Skills Share Tokens Requests Dollars Runs Steps Failed Last run/);
-  assert.match(shown, / report [\d,]+ 2 \$[\d.]+ 1 2 0 just now /);
+  assert.match(shown, / report [\d,]+ 2 \$[\d.]+ 1 2 0 (?:just now|\d+ min ago) /);
 });
 
 test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
