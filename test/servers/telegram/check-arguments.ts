@@ -17,6 +17,7 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'disable_notification',
     'reply_parameters',
     'reply_markup',
+    'ephemeral_message_parameters',
   ],
   sendmessagedraft: [
     'chat_id',
@@ -37,6 +38,7 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'disable_notification',
     'reply_parameters',
     'reply_markup',
+    'ephemeral_message_parameters',
   ],
   sendvoice: [
     'chat_id',
@@ -48,6 +50,7 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'disable_notification',
     'reply_parameters',
     'reply_markup',
+    'ephemeral_message_parameters',
   ],
   sendmediagroup: ['chat_id', 'message_thread_id', 'media', 'disable_notification', 'reply_parameters'],
   sendphoto: [
@@ -60,9 +63,21 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'disable_notification',
     'reply_parameters',
     'reply_markup',
+    'ephemeral_message_parameters',
   ],
   editmessagetext: ['chat_id', 'message_id', 'text', 'parse_mode', 'link_preview_options', 'reply_markup'],
   editmessagereplymarkup: ['chat_id', 'message_id', 'reply_markup'],
+  editephemeralmessagetext: [
+    'chat_id',
+    'receiver_user_id',
+    'ephemeral_message_id',
+    'text',
+    'parse_mode',
+    'link_preview_options',
+    'reply_markup',
+  ],
+  editephemeralmessagereplymarkup: ['chat_id', 'receiver_user_id', 'ephemeral_message_id', 'reply_markup'],
+  deleteephemeralmessage: ['chat_id', 'receiver_user_id', 'ephemeral_message_id'],
   deletemessage: ['chat_id', 'message_id'],
   sendchataction: ['chat_id', 'message_thread_id', 'action'],
   setmessagereaction: ['chat_id', 'message_id', 'reaction', 'is_big'],
@@ -76,7 +91,15 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
 
 const nested: Readonly<Record<string, readonly string[]>> = {
   link_preview_options: ['is_disabled', 'url', 'prefer_small_media', 'prefer_large_media', 'show_above_text'],
-  reply_parameters: ['message_id', 'chat_id', 'allow_sending_without_reply', 'quote', 'quote_parse_mode'],
+  reply_parameters: [
+    'message_id',
+    'ephemeral_message_id',
+    'chat_id',
+    'allow_sending_without_reply',
+    'quote',
+    'quote_parse_mode',
+  ],
+  ephemeral_message_parameters: ['receiver_user_id', 'callback_query_id', 'replace_callback_query_message'],
   reply_markup: ['inline_keyboard'],
   scope: ['type', 'chat_id', 'user_id'],
 };

@@ -52,6 +52,8 @@ export function botMethods(world: World): Readonly<Record<string, Method>> {
 }
 
 function checkCommand(command: Arguments): void {
+  const stray = Object.keys(command).find((key) => !['command', 'description', 'is_ephemeral'].includes(key));
+  if (stray !== undefined) throw badRequest(`unknown field "${stray}" in a command`);
   const name = string(command, 'command').replace(/^\//, '');
   const description = string(command, 'description').trim();
   if (!/^[a-z0-9_]{1,32}$/.test(name)) throw badRequest('BOT_COMMAND_INVALID');

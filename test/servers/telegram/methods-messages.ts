@@ -2,6 +2,7 @@ import type { InlineKeyboardMarkup, Message } from 'grammy/types';
 import { badRequest, forbidden } from './bot-api-error.ts';
 import { flag, integer, list, string } from './check-arguments.ts';
 import { checkKeyboard } from './check-keyboard.ts';
+import { whisper } from './methods-ephemeral.ts';
 import { formatText } from './format-text.ts';
 import type { Arguments } from './read-call.ts';
 import { chatOf, type Room, type Stored, type World } from './world.ts';
@@ -31,6 +32,7 @@ const deletableMs = 48 * 60 * 60 * 1000;
 
 /** Puts a message of the bot into a chat, with what every kind of message may have: thread, reply, keyboard. */
 export function post(world: World, args: Arguments, count: (chat: number) => void, content: object): Stored {
+  if (args['ephemeral_message_parameters'] !== undefined) return whisper(world, args, count, content);
   const keyboard = checkKeyboard(args['reply_markup']);
   const room = writableRoom(world, args);
   const thread = threadOf(room, integer(args, 'message_thread_id'));
@@ -241,7 +243,7 @@ function comparable({ text, entities, reply_markup: keyboard }: Partial<Message>
   return { text, entities: entities ?? [], keyboard: keyboard satisfies InlineKeyboardMarkup | undefined };
 }
 
-function previewOf(args: Arguments): object {
+export function previewOf(args: Arguments): object {
   const options = args['link_preview_options'];
   return options === undefined ? {} : { link_preview_options: options };
 }

@@ -4,7 +4,8 @@ import type { Entity } from './entity.ts';
 import { withEntities } from './format-text.ts';
 import type { Chat } from './room.ts';
 import type { DownloadTrouble } from './serve-file.ts';
-import { chatOf, type Room, type World } from './world.ts';
+import { chatOf, type Room, type Stored, type World } from './world.ts';
+import { whisperToBot } from './methods-ephemeral.ts';
 
 /** Where and how something is said. */
 export type Saying = Readonly<{
@@ -53,6 +54,19 @@ export type Person = Readonly<{
     how?: Saying,
   ): readonly number[];
   edits(id: number, text: string, where?: Chat): void;
+  /**
+   * Says something in a group that the bot alone hears: a command that the menus call ephemeral, or the reply to an
+   * ephemeral message of the bot. Gives its ephemeral id.
+   */
+  whispers(text: string, how: Readonly<{ in: Chat; topic?: number; replyTo?: number }>): number;
+  /** Presses a button below an ephemeral message of the bot. */
+  pressesAlone(
+    id: number,
+    button: string,
+    where: Chat,
+  ): Readonly<{ answered(): boolean; text(): string | undefined }>;
+  /** The person's clients are off from now on. */
+  goesOffline(): void;
   /** Presses the button with this label or action. The result tells whether and how the bot answered. */
   presses(
     id: number,
@@ -108,6 +122,29 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
       : { from: channelBot, sender_chat: chatOf(roomOf(as)) };
   }
 
+  function press(room: Room, stored: Stored | undefined, label: string, onWhisper: boolean) {
+    const buttons: readonly InlineKeyboardButton[] =
+      stored?.message.reply_markup?.inline_keyboard.flat() ?? [];
+    const button = buttons.find((one) => one.text === label || actionOf(one) === label);
+    const data = button && actionOf(button);
+    if (stored === undefined || data === undefined) {
+      throw new Error(`the message has no button ${label}; it has ${buttons.map((b) => b.text).join(', ')}`);
+    }
+    const pressed = {
+      id: String(world.nextUserId() * 4096),
+      answered: false,
+      text: undefined,
+      at: world.clock.now(),
+      by: user.id,
+      room: room.id,
+      onWhisper,
+    };
+    world.presses.set(pressed.id, pressed);
+    const query = { id: pressed.id, from: user, message: stored.message, chat_instance: `-${room.id}`, data };
+    world.queue.add('callback_query', query, room.id);
+    return { answered: () => pressed.answered, text: () => pressed.text };
+  }
+
   return {
     id: user.id,
     user,
@@ -148,28 +185,17 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
       stored.texts.push(text);
       deliver(world, room, 'edited_message', stored.message);
     },
+    whispers: (text, how) => whisperToBot(world, user, roomOf(how.in), text, how),
+    pressesAlone: (id, label, where) => {
+      const room = roomOf(where);
+      const stored = room.whispers.get(id);
+      if (stored?.person !== user.id) throw new Error(`${user.first_name} does not see message ${id}`);
+      return press(room, stored, label, true);
+    },
+    goesOffline: () => void world.offline.add(user.id),
     presses(id, label, where) {
       const room = roomOf(where);
-      const stored = room.messages.get(id);
-      const buttons: readonly InlineKeyboardButton[] =
-        stored?.message.reply_markup?.inline_keyboard.flat() ?? [];
-      const button = buttons.find((one) => one.text === label || actionOf(one) === label);
-      const data = button && actionOf(button);
-      if (stored === undefined || data === undefined) {
-        throw new Error(
-          `message ${id} has no button ${label}; it has ${buttons.map((b) => b.text).join(', ')}`,
-        );
-      }
-      const press = {
-        id: String(world.nextUserId() * 4096),
-        answered: false,
-        text: undefined,
-        at: world.clock.now(),
-      };
-      world.presses.set(press.id, press);
-      const query = { id: press.id, from: user, message: stored.message, chat_instance: `-${room.id}`, data };
-      world.queue.add('callback_query', query, room.id);
-      return { answered: () => press.answered, text: () => press.text };
+      return press(room, room.messages.get(id), label, false);
     },
     blocks: () => dm.setBot('blocked'),
     unblocks: () => dm.setBot('member'),

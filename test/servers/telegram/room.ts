@@ -43,6 +43,10 @@ export type Chat = Readonly<{
   nextMessage(match?: string | RegExp): Promise<SentMessage>;
   /** The same for messages with a file, by its name. */
   nextFile(name?: string): Promise<SentMessage & Readonly<{ file: NonNullable<SentMessage['file']> }>>;
+  /** What the bot sent here to this person alone, as far as it was shown, oldest first. Its `id`s are ephemeral ones. */
+  shownTo(person: Readonly<{ id: number }>): readonly SentMessage[];
+  /** The first of these that matches and was not given out by this call before: waits for it. */
+  nextShownTo(person: Readonly<{ id: number }>, match?: string | RegExp): Promise<SentMessage>;
   /** Chat actions (typing) so far. */
   actions(): readonly Readonly<{ action: string; thread: number | undefined; at: number }>[];
   /** Previews of answers so far, in a private chat. */
@@ -72,7 +76,14 @@ export function createChat(
   }>,
 ): Chat {
   const givenOut = new Set<number>();
+  const whispered = new Set<number>();
   const ofBot = (): readonly Stored[] => [...room.messages.values()].filter(({ byBot }) => byBot);
+
+  function shownTo({ id }: Readonly<{ id: number }>): readonly SentMessage[] {
+    return [...room.whispers.values()]
+      .filter(({ byBot, person, seen, deleted }) => byBot && person === id && seen && !deleted)
+      .map(toSent);
+  }
 
   function service(content: object, from: User | undefined, thread?: number): Message {
     const message = {
@@ -126,6 +137,20 @@ export function createChat(
         }
         return undefined;
       });
+    },
+    shownTo,
+    nextShownTo(person, match = '') {
+      return tools.until(
+        `a message in ${room.id} to ${person.id} alone that matches ${String(match)}`,
+        () => {
+          const found = shownTo(person).find(
+            ({ id, text }) =>
+              !whispered.has(id) && (typeof match === 'string' ? text.includes(match) : match.test(text)),
+          );
+          if (found !== undefined) whispered.add(found.id);
+          return found;
+        },
+      );
     },
     actions: () => room.actions,
     drafts: () => room.drafts,
@@ -205,7 +230,7 @@ function toSent({ message, texts, parseMode, deleted, silent, file }: Stored): S
   const rows = message.reply_markup?.inline_keyboard ?? [];
   const { message_thread_id: thread, reply_to_message: reply } = message;
   return {
-    id: message.message_id,
+    id: message.ephemeral_message_id ?? message.message_id,
     text: message.text ?? message.caption ?? '',
     entities: message.entities ?? message.caption_entities ?? [],
     buttons: rows.flat().map(({ text }) => text),

@@ -16,7 +16,7 @@
  * allowed_updates, hurried pollers) and webhooks (secret, retries, per chat only the head of the queue); privacy mode
  * (on by default: mentions are not delivered); HTML with the platform's parse errors; entities in UTF-16 units; limits
  * of text, buttons and menus; flood limits; "not modified"; topics, closed and deleted ones; migration; blocked, kicked,
- * muted; anonymous admins; presses that are answered too late. `faults.add` makes calls slow, refused or cut off.
+ * muted; anonymous admins; presses that are answered too late; ephemeral messages and commands. `faults.add` makes calls slow, refused or cut off.
  * Waiting is by promise: `until` is asked again after every event and fails after `patienceMs` saying what it waited for.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -29,6 +29,7 @@ import { checkArguments } from './check-arguments.ts';
 import { createWebhookDelivery } from './deliver-webhook.ts';
 import { createFaults, meet, type Faults } from './faults.ts';
 import { createFlood } from './flood.ts';
+import { ephemeralMethods } from './methods-ephemeral.ts';
 import { botMethods } from './methods-bot.ts';
 import { fileMethods } from './methods-files.ts';
 import { messageMethods } from './methods-messages.ts';
@@ -116,6 +117,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
     ...messageMethods(world, count, options.flood === false ? () => undefined : createFlood(clock)),
     ...fileMethods(world, count),
     ...botMethods(world),
+    ...ephemeralMethods(world, count),
     getfile: getFile(world),
   };
 
@@ -198,6 +200,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       actions: [],
       reactions: new Map(),
       drafts: [],
+      whispers: new Map(),
       ...room,
     };
     world.rooms.set(full.id, full);

@@ -39,9 +39,28 @@ export type Room = {
   readonly reactions: Map<number, readonly string[]>;
   /** Previews of answers, in private chats, as they came. */
   readonly drafts: { id: number; text: string; thread: number | undefined; at: number }[];
+  /** Ephemeral messages by their ids, of the bot and to it. */
+  readonly whispers: Map<number, Whisper>;
 };
 
-export type Press = { id: string; answered: boolean; text: string | undefined; at: number };
+/** A message that one person of a group and the bot alone see. */
+export type Whisper = Stored & {
+  readonly person: number;
+  readonly at: number;
+  /** False if the person was offline: then the platform says yes and shows it to nobody. */
+  readonly seen: boolean;
+};
+
+export type Press = {
+  id: string;
+  answered: boolean;
+  text: string | undefined;
+  at: number;
+  readonly by: number;
+  readonly room: number;
+  /** The button belongs to an ephemeral message. */
+  readonly onWhisper: boolean;
+};
 
 /** Everything the server knows. Plain state: the rules are in the methods and in what people do. */
 export type World = Readonly<{
@@ -53,6 +72,8 @@ export type World = Readonly<{
   /** What people sent, by file id. */
   files: Map<string, HeldFile>;
   commands: Map<string, readonly unknown[]>;
+  /** Ids of people whose clients are off. */
+  offline: Set<number>;
   /** Seconds since 1970. */
   date(): number;
   nextMessageId(room: Room): number;
@@ -78,6 +99,7 @@ export function createWorld(options: {
     presses: new Map(),
     files: new Map(),
     commands: new Map(),
+    offline: new Set(),
     date: () => Math.floor(options.clock.now() / 1000),
     nextMessageId({ id, type }) {
       if (type === 'private' || type === 'group') return ++counters.message;
