@@ -1,11 +1,8 @@
-import { startedIn, taintAround, taintOf, recordTaint, roomOf, wroteAddress } from '../access/taint-of.ts';
 import type { Clock } from '../lib/clock.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Decision } from '../access/decide-message.ts';
-import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
-import { joinTaint, type Taint } from '../core/entry.ts';
 import type { Provenance } from '../core/provenance.ts';
 import { decideWrite } from '../core/tool-writes.ts';
 import type { DeliverArtifacts, Tool } from '../core/tool.ts';
@@ -23,11 +20,12 @@ import {
 } from '../core/approval.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
+import { createCallTaint, type CallTaint } from './call-taint.ts';
 import type { StillAdmitted } from '../access/while-admitted.ts';
 import { otherApprovers, whyNobodyElse } from '../access/approvers.ts';
 
 type JudgedLoop = Readonly<{
-  /** Undefined: the main agent makes the calls. */
+  /** Undefined if the main agent makes the calls. */
   skill?: Skill;
   /** Names of the skills that the main agent follows in this turn. */
   activeSkills?(): readonly string[];
@@ -41,10 +39,8 @@ type JudgedLoop = Readonly<{
   later?(call: JudgedCall): Promise<Envelope>;
 }>;
 
-/** A person has to be asked. `eachTime`: standing approvals do not count. */
+/** A person has to be asked. With `eachTime`, standing approvals do not count. */
 type Confirm = Readonly<{ confirm: true; eachTime: boolean; fourEyes: boolean; marked: boolean }>;
-
-type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
 
 const outwards =
   'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. A new conversation starts without it.';
@@ -71,148 +67,151 @@ export function createJudgeCalls(options: {
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
   clock: Clock;
 }) {
-  const { runtime, ask, outside, stillAdmitted, deliverArtifacts, whose } = options;
-  const { store, clock } = options;
-  const { transcripts } = store;
+  const { runtime, ask, whose } = options;
+  const callTaint = createCallTaint(options);
+  const judge = createJudgeByPolicy({ ...options, carriesOut: callTaint.carriesOut });
+  const confirm = createConfirm({ ...options, judge });
 
-  /** Whether the call could carry private data outside (S7). */
-  async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
-    const { tool, input, requester, outward = false } = call;
-    // An MCP server may send its input anywhere.
-    const writes = decideWrite(tool, false) === 'outward';
-    if (!outward && !writes && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
-    const around = await taintAround(transcripts, of.transcript);
-    const known = joinTaint(around, await markInFolder(tool, of.transcript));
-    if (known === undefined) return false;
-    // A sensitive skill may send its own data to its own accounts and hosts.
-    const belongs =
-      outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, runtime().rules));
-    if (belongs && of.skill?.name === known) return false;
-    const address = tool.goesTo?.(input);
-    if (address === undefined) return true;
-    return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
-  }
-
-  /** The taint of the conversation's folder, if the tool can reach it. */
-  async function markInFolder(tool: Tool, transcript: string): Promise<Taint | undefined> {
-    if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
-    return taintOf(transcripts, roomOf(transcript));
-  }
-
-  /** Stores, before the call runs, what the conversation and its folder may hold afterwards. */
-  async function note({ tool, taint }: JudgedCall, transcript: string): Promise<void> {
-    const found = await markInFolder(tool, transcript);
-    const begun = joinTaint(taint, found);
-    await recordTaint(store, startedIn(transcript), begun, clock.now());
-    const { requiresFilesystem, sideEffects } = tool.traits;
-    if (begun === undefined && !(requiresFilesystem && sideEffects)) return;
-    await recordTaint(store, roomOf(transcript), await taintAround(transcripts, transcript), clock.now());
-  }
-
-  return (loop: JudgedLoop): DecideCall => {
-    const decide = judge(loop);
-    return async (call, signal) => {
-      const decision = await decide(call, signal);
-      if (decision.allowed) await note(call, loop.transcript);
+  return (loop: JudgedLoop): DecideCall =>
+    async (call, signal) => {
+      const decision = await decide(loop, call, signal);
+      if (decision.allowed) await callTaint.record(call, loop.transcript);
       return decision;
     };
-  };
 
-  function judge({ skill, activeSkills, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
-    return async (call, signal) => {
-      const { requester, risk, tool } = call;
-      const files = (): string =>
-        skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
-      const ofSkill = { skill: skill?.name };
-      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | Confirm> => {
-        const admitted = await stillAdmitted(requester);
-        if (!admitted.allowed) return admitted;
-        const may = await mayGoOn();
-        if (!may.allowed) return may;
-        const mayUse = await outside.mayCall(tool, requester);
-        if (!mayUse.allowed) return mayUse;
-        const marked = await isMarked(call, { skill, transcript });
-        if (decideWrite(tool, marked) === 'refused') return denied(staysHere, staysHere);
-        const of = { tool: tool.name, risk, requester, marked, activeSkills: activeSkills?.(), ...ofSkill };
-        const { action, eachTime, fourEyes } = decidePolicy(runtime().config.policy, of);
-        if (action === 'allow' && call.shown === undefined) return { allowed: true };
-        if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
-        // Changes in other systems are asked about each time (C5).
-        return { confirm: true, eachTime: eachTime || call.shown !== undefined, fourEyes, marked };
-      };
-      const first = await judged();
-      if (!('confirm' in first)) return first;
-      const bound = {
-        tool: tool.name,
-        definitionHash: tool.definitionHash,
-        ...ofSkill,
-        files: skill && files(),
-      };
-      const standing: StandingRule | undefined =
-        first.eachTime || !mayStand(tool.name)
-          ? undefined
-          : { ...bound, chat: chatIdOf(requester.conversation), sender: requester.sender };
-      if (standing !== undefined && (await ask.covers(standing))) return { allowed: true };
-      const others = first.fourEyes
-        ? otherApprovers(runtime().config.policy.approvers, requester.sender)
-        : undefined;
-      const nobody = others && whyNobodyElse(requester, others);
-      if (nobody !== undefined) return nobodyElse(nobody);
-      const of = { run: transcript, sender: requester.sender };
-      const asked: ApprovalRequest = {
-        ...bound,
-        input: call.shown ?? call.input,
-        standing: standing && { ...standing, from: await whose(wordsOf(call.input), of) },
-        because: first.marked ? outwards : call.because,
-        byApprover: call.byApprover,
-        others,
-        requester,
-        transcript,
-        toolUseId: call.id,
-        run,
-      };
-      let because = asked.because;
-      for (let times = 0; times < mostQuestions; times++) {
-        const reads = await tool.reads?.(call.input);
-        const answer = await waiting(() =>
-          ask.request({ ...asked, reads, because }, signal, {
-            deliverArtifacts,
-            patienceMs: later === undefined ? undefined : patienceMs,
-          }),
-        );
-        if (answer.kind === 'unanswered' && later !== undefined)
-          return { allowed: false, instead: await later(call) };
-        if (answer.kind !== 'approved') return refusal(answer);
-        if (asked.files !== undefined && files() !== asked.files)
-          return denied(
-            'the files of the skill changed after it was asked',
-            'the skill changed meanwhile: nothing was done',
-          );
-        const again = await judged();
-        if (!('confirm' in again) && !again.allowed) return again;
-        // The `four_eyes` rule may be newer than the question.
-        if ('confirm' in again && again.fourEyes && answer.by === requester.sender)
-          return nobodyElse('the person who asked approved it themselves');
-        if ((await tool.reads?.(call.input)) === reads) return { allowed: true, approvedBy: answer.by };
-        because = sayIn(requester.language)`A file that this call reads changed after you were asked.`;
-      }
-      return denied(
-        'the files of the call changed after each question',
-        'files that this call reads change all the time: nothing was done',
-      );
+  async function decide(loop: JudgedLoop, call: JudgedCall, signal: AbortSignal): ReturnType<DecideCall> {
+    const first = await judge(loop, call);
+    if (!('confirm' in first)) return first;
+    const { requester, tool } = call;
+    const bound = boundTo(tool, loop.skill);
+    const chat = chatIdOf(requester.conversation);
+    const standing =
+      first.eachTime || !mayStand(tool.name) ? undefined : { ...bound, chat, sender: requester.sender };
+    if (standing !== undefined && (await ask.covers(standing))) return { allowed: true };
+    const others = first.fourEyes
+      ? otherApprovers(runtime().config.policy.approvers, requester.sender)
+      : undefined;
+    const nobody = others && whyNobodyElse(requester, others);
+    if (nobody !== undefined) return nobodyElse(nobody);
+    const of = { run: loop.transcript, sender: requester.sender };
+    const request: ApprovalRequest = {
+      ...bound,
+      input: call.shown ?? call.input,
+      standing: standing && { ...standing, from: await whose(wordsOf(call.input), of) },
+      because: first.marked ? outwards : call.because,
+      byApprover: call.byApprover,
+      others,
+      requester,
+      transcript: loop.transcript,
+      toolUseId: call.id,
+      run: loop.run,
     };
+    return confirm(request, { loop, call, signal });
   }
+}
+
+type Judge = (loop: JudgedLoop, call: JudgedCall) => Promise<Decision<'TOOL_POLICY_DENIED'> | Confirm>;
+
+/** Makes the function that decides without asking anybody. It is called once more after an answer. */
+function createJudgeByPolicy({
+  runtime,
+  outside,
+  stillAdmitted,
+  carriesOut,
+}: Readonly<{
+  runtime: () => RuntimeConfig;
+  outside: Pick<OutsideTools, 'mayCall'>;
+  stillAdmitted: StillAdmitted;
+  carriesOut: CallTaint['carriesOut'];
+}>): Judge {
+  return async ({ skill, activeSkills, transcript, mayGoOn }, call) => {
+    const { requester, risk, tool } = call;
+    const admitted = await stillAdmitted(requester);
+    if (!admitted.allowed) return admitted;
+    const may = await mayGoOn();
+    if (!may.allowed) return may;
+    const mayUse = await outside.mayCall(tool, requester);
+    if (!mayUse.allowed) return mayUse;
+    const marked = await carriesOut(call, { skill, transcript });
+    if (decideWrite(tool, marked) === 'refused') return denied(staysHere, staysHere);
+    const { action, eachTime, fourEyes } = decidePolicy(runtime().config.policy, {
+      tool: tool.name,
+      risk,
+      requester,
+      marked,
+      activeSkills: activeSkills?.(),
+      skill: skill?.name,
+    });
+    if (action === 'allow' && call.shown === undefined) return { allowed: true };
+    if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
+    // Changes in other systems are asked about each time (C5).
+    return { confirm: true, eachTime: eachTime || call.shown !== undefined, fourEyes, marked };
+  };
+}
+
+/**
+ * Makes the function that asks people about a call. It asks again if a file that the call reads changed before the
+ * answer.
+ */
+function createConfirm({
+  ask,
+  deliverArtifacts,
+  judge,
+}: Readonly<{ ask: AskPeople; deliverArtifacts: DeliverArtifacts; judge: Judge }>) {
+  return async (
+    request: ApprovalRequest,
+    { loop, call, signal }: Readonly<{ loop: JudgedLoop; call: JudgedCall; signal: AbortSignal }>,
+  ): ReturnType<DecideCall> => {
+    const { requester, tool } = call;
+    const { skill, waiting, later } = loop;
+    let { because } = request;
+    for (let times = 0; times < mostQuestions; times++) {
+      const reads = await tool.reads?.(call.input);
+      const answer = await waiting(() =>
+        ask.request({ ...request, reads, because }, signal, {
+          deliverArtifacts,
+          patienceMs: later === undefined ? undefined : patienceMs,
+        }),
+      );
+      if (answer.kind === 'unanswered' && later !== undefined)
+        return { allowed: false, instead: await later(call) };
+      if (answer.kind !== 'approved') return refusal(answer);
+      if (request.files !== undefined && filesOf(skill) !== request.files)
+        return denied(
+          'the files of the skill changed after it was asked',
+          'the skill changed meanwhile: nothing was done',
+        );
+      const again = await judge(loop, call);
+      if (!('confirm' in again) && !again.allowed) return again;
+      // The `four_eyes` rule may be newer than the question.
+      if ('confirm' in again && again.fourEyes && answer.by === requester.sender)
+        return nobodyElse('the person who asked approved it themselves');
+      if ((await tool.reads?.(call.input)) === reads) return { allowed: true, approvedBy: answer.by };
+      because = sayIn(requester.language)`A file that this call reads changed after you were asked.`;
+    }
+    return denied(
+      'the files of the call changed after each question',
+      'files that this call reads change all the time: nothing was done',
+    );
+  };
+}
+
+/** What an approval holds for: the tool as it is defined now, and the files of the skill that calls it. */
+function boundTo(
+  { name, definitionHash }: Tool,
+  skill: Skill | undefined,
+): Pick<StandingRule, 'tool' | 'definitionHash' | 'skill' | 'files'> {
+  return { tool: name, definitionHash, skill: skill?.name, files: skill && filesOf(skill) };
+}
+
+function filesOf(skill: Skill | undefined): string {
+  return skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
 }
 
 /** The texts in an input, which somebody could have said. */
 function wordsOf(input: unknown): string {
   if (typeof input === 'string') return input;
   return typeof input === 'object' && input !== null ? Object.values(input).map(wordsOf).join('\n') : '';
-}
-
-/** Whether others can change the tool, as with tools of MCP servers. */
-function isForeign({ definitionHash }: Tool): boolean {
-  return definitionHash !== undefined;
 }
 
 function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {

@@ -23,7 +23,12 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'approvals',
-    files: ['runs/judge-calls.ts', 'features/approvals/standing-rules.ts', 'tools/policy.ts'],
+    files: [
+      'runs/call-taint.ts',
+      'runs/judge-calls.ts',
+      'features/approvals/standing-rules.ts',
+      'tools/policy.ts',
+    ],
     tests: [
       'runs/asked-calls.test.ts',
       'runs/judge-calls.test.ts',
