@@ -34,11 +34,7 @@ export type Compaction = Readonly<{
   cause?: string;
 }>;
 
-/**
- * Compacts the entries if they fill more than 70 % of the window, or if the request did not fit (`full`) (M9, M3). If
- * the model fails, it trims them. Undefined if compaction is not needed, not possible or aborted.
- */
-export async function compactEntries(options: {
+type CompactOptions = Readonly<{
   entries: readonly Entry[];
   start: number;
   request: ModelRequest;
@@ -48,7 +44,15 @@ export async function compactEntries(options: {
   clock: Clock;
   /** The people who may read the summary (M13). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }> | undefined;
-}): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
+}>;
+
+/**
+ * Compacts the entries if they fill more than 70 % of the window, or if the request did not fit (`full`) (M9, M3). If
+ * the model fails, it trims them. Undefined if compaction is not needed, not possible or aborted.
+ */
+export async function compactEntries(
+  options: CompactOptions,
+): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
   const { entries, start, request, model, full, signal, clock, viewers } = options;
   const known = model.contextWindow ?? unknownWindow;
   const size = promptSize(request, entries, model.tokenFactor);
@@ -77,8 +81,6 @@ export async function compactEntries(options: {
   if (signal.aborted) return undefined;
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
-  // The taint of everything that was read for the summary.
-  const taint = taintIn(entries);
   const summary: Summary = {
     kind: 'summary',
     text: made.ok ? made.text : trimmed(previous, limit),
@@ -86,12 +88,14 @@ export async function compactEntries(options: {
     folded: plan.tail > plan.cut ? plan.tail - plan.cut : undefined,
     senders: sendersOf(older),
     own: own?.part === undefined ? undefined : own.part,
-    taint,
+    // Everything was read for the summary.
+    taint: taintIn(entries),
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
     // It only grows, because ids of calls depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
   const view = viewEntries([...entries, summary]);
+  const saved = shown - estimateTokens(toMessages(view, { viewer: viewers?.requester }));
   return {
     summary,
     compaction: {
@@ -99,9 +103,7 @@ export async function compactEntries(options: {
       before: viewEntries(entries).length,
       after: view.length,
       tokensBefore: size,
-      tokensAfter: Math.round(
-        size * (1 - (shown - estimateTokens(toMessages(view, { viewer: viewers?.requester }))) / estimated),
-      ),
+      tokensAfter: Math.round(size * (1 - saved / estimated)),
       durationMs: clock.now() - began,
       cause: made.ok ? undefined : made.cause,
     },

@@ -6,9 +6,8 @@ import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../co
 import type { CallTool } from '../core/tool-call.ts';
 import { fitBlocks, stopReasonOf } from './fit-history.ts';
 import { compactEntries, type Compaction } from './compact-entries.ts';
-import { nextStep, type LoopEnd, type LoopResult } from './next-step.ts';
+import { allText, nextStep, readTurn, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
-import { allText, readTurn } from './next-step.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { estimateTokens } from './plan-compaction.ts';
@@ -65,81 +64,162 @@ export type LoopWatcher = Readonly<{
  * call (Q5). Model errors are results. It throws only if storing fails.
  */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopResult> {
-  const { system, maxIterations, audience, viewers } = input;
-  const { model, tools, callTool, join, watcher, signal, clock } = deps;
+  const { maxIterations } = input;
+  const { model, tools, callTool, join, signal, clock } = deps;
+  const turn = openTurn(input, deps);
+  const { append } = turn;
+  const ends = createEnds(turn, input, deps);
+  const ask = createAsk({ turn, ends, input, deps });
+  /** The tools for the last request. They stay if thinking is bound to them (U5, M13). */
+  const lastOffer = (): Offer =>
+    model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
+
+  for (;;) {
+    const state = turn.state();
+    const step = nextStep(state, maxIterations, input.say);
+    if (step.kind === 'end') {
+      const late = step.how.status === 'ok' && !signal.aborted ? await join?.(turn.entries, true) : undefined;
+      if (late === undefined) return ends.end(step.how, step.text);
+      await append(late.entry, late.settles);
+      continue;
+    }
+    if (signal.aborted) return ends.stop('');
+    if (step.kind === 'call_tools') {
+      const given = { after: state.after, tools: tools(), callTool, append, signal, clock };
+      const question = await runCalls(step.calls, given);
+      if (question !== undefined) return ends.end({ status: 'needs_input' }, question);
+      continue;
+    }
+    const goesOn = state.last !== undefined && state.last.stopReason !== 'tool_use';
+    const joined = step.kind === 'ask' && !goesOn ? await join?.(turn.entries, false) : undefined;
+    if (joined !== undefined) {
+      await append(joined.entry, joined.settles);
+      continue;
+    }
+    if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });
+    const ended = await ask(step.kind === 'sum_up' ? lastOffer() : { tools: tools() }, step.overlong);
+    if (ended === undefined) continue;
+    if (step.kind !== 'sum_up' || ended.code !== 'MODEL_ERROR') return ended;
+    return ends.end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(turn.state().answers));
+  }
+}
+
+type OpenTurn = Readonly<{
+  /** All entries that the model is shown, also those before the turn. */
+  entries: readonly Entry[];
+  start(): number;
+  state(): ReturnType<typeof readTurn>;
+  append(entry: Entry, settles?: string): Promise<void>;
+  /** Stores a summary, and drops the entries that it replaces. */
+  compact(summary: Extract<Entry, { kind: 'summary' }>): Promise<void>;
+}>;
+
+/** The entries of the loop, which grow with each step. */
+function openTurn(input: LoopInput, { append: store }: LoopDeps): OpenTurn {
   const entries = [...input.entries];
-  let start =
-    input.turnStart ??
-    Math.max(
-      0,
-      entries.findLastIndex(({ kind }) => kind === 'user'),
-    );
-  const append = async (entry: Entry, settles?: string): Promise<void> => {
-    await deps.append(entry, settles);
+  const lastUser = entries.findLastIndex(({ kind }) => kind === 'user');
+  let start = input.turnStart ?? Math.max(0, lastUser);
+  const append: OpenTurn['append'] = async (entry, settles) => {
+    await store(entry, settles);
     entries.push(entry);
   };
-  const end = (how: LoopEnd, text: string): LoopResult => {
-    const { steps, tokens, artifacts } = readTurn(entries, start);
-    return { ...how, text, iterations: Math.min(steps, maxIterations), tokens, artifacts };
+  return {
+    entries,
+    start: () => start,
+    state: () => readTurn(entries, start),
+    append,
+    async compact(summary) {
+      await append(summary);
+      const gone = entries.length - 1 - summary.kept;
+      entries.splice(0, gone);
+      start -= gone;
+    },
   };
-  const stop = (unfinished: string): LoopResult => {
-    const said = [allText(readTurn(entries, start).answers), unfinished.trim()];
-    const text = said.filter((part) => part !== '').join('\n\n');
-    return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
-  };
+}
 
+type Ends = Readonly<{
+  end(how: LoopEnd, text: string): LoopResult;
+  /** Ends because of the signal. `unfinished` is what was written of an answer that is not stored. */
+  stop(unfinished: string): LoopResult;
   /**
    * Stops within an answer. Words that were shown are stored, because the person may ask to continue (U15). If the
    * process ends, the model is asked again instead.
    */
-  const stopInside = async (unfinished: string): Promise<LoopResult> => {
-    const text = unfinished.trimEnd();
-    if (text.trim() === '' || isShuttingDown(signal)) return stop(unfinished);
-    const content = [{ type: 'text' as const, text, citations: null }];
-    const tokens = { ...noTokens, output: estimateTokens(text) };
-    await append({
-      kind: 'assistant',
-      content,
-      stopReason: 'end_turn',
-      tokens,
-      model: model.alias,
-      at: clock.now(),
-    });
-    await append({ kind: 'notice', text: stoppedHere, at: clock.now() });
-    return stop('');
-  };
+  stopInside(unfinished: string): Promise<LoopResult>;
+}>;
 
-  const requestWith = ({ tools: shown, toolChoice }: Offer): ModelRequest => ({
+/** The ways in which a loop ends. */
+function createEnds(turn: OpenTurn, { maxIterations }: LoopInput, { model, signal, clock }: LoopDeps): Ends {
+  const end: Ends['end'] = (how, text) => {
+    const { steps, tokens, artifacts } = turn.state();
+    return { ...how, text, iterations: Math.min(steps, maxIterations), tokens, artifacts };
+  };
+  const stop: Ends['stop'] = (unfinished) => {
+    const parts = [allText(turn.state().answers), unfinished.trim()];
+    const text = parts.filter((part) => part !== '').join('\n\n');
+    return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
+  };
+  return {
+    end,
+    stop,
+    async stopInside(unfinished) {
+      const text = unfinished.trimEnd();
+      if (text.trim() === '' || isShuttingDown(signal)) return stop(unfinished);
+      const content = [{ type: 'text' as const, text, citations: null }];
+      const tokens = { ...noTokens, output: estimateTokens(text) };
+      await turn.append({
+        kind: 'assistant',
+        content,
+        stopReason: 'end_turn',
+        tokens,
+        model: model.alias,
+        at: clock.now(),
+      });
+      await turn.append({ kind: 'notice', text: stoppedHere, at: clock.now() });
+      return stop('');
+    },
+  };
+}
+
+/**
+ * Makes the function that asks the model once and stores its answer. It returns undefined if the model answered, else
+ * why the loop ends. `overlong` is the sentence for people if compacting does not help.
+ */
+function createAsk({
+  turn,
+  ends,
+  input,
+  deps,
+}: Readonly<{ turn: OpenTurn; ends: Ends; input: LoopInput; deps: LoopDeps }>) {
+  const { system, audience, viewers } = input;
+  const { model, watcher, signal, clock } = deps;
+  const { entries } = turn;
+
+  const requestWith = ({ tools, toolChoice }: Offer): ModelRequest => ({
     system,
     messages: toMessages(entries, { viewer: viewers?.requester }),
-    tools: shown.map(toApiTool),
+    tools: tools.map(toApiTool),
     toolChoice,
     audience,
   });
   /** Compacts the entries. False if nothing got shorter (M9). */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
+    const start = turn.start();
     const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
     if (made === undefined) return false;
-    await append(made.summary);
-    const gone = entries.length - 1 - made.summary.kept;
-    entries.splice(0, gone);
-    start -= gone;
+    await turn.compact(made.summary);
     watcher?.onCompaction?.(made.compaction);
     return true;
   };
-  /** The tools for the last request. They stay if thinking is bound to them (U5, M13). */
-  const lastOffer = (): Offer =>
-    model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
   const failed = (text: string, passing: boolean): LoopResult =>
-    end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
+    ends.end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
-  /** Returns undefined if the model answered, else why the loop ends. `overlong`: said if compacting did not help. */
-  const ask = async (offer: Offer, overlong?: string): Promise<LoopResult | undefined> => {
+  return async function ask(offer: Offer, overlong?: string): Promise<LoopResult | undefined> {
     const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);
-    if (signal.aborted) return stop('');
+    if (signal.aborted) return ends.stop('');
     if (!shorter && overlong !== undefined) return failed(overlong, false);
-    watcher?.onIteration?.(readTurn(entries, start).steps + 1);
+    watcher?.onIteration?.(turn.state().steps + 1);
     let unfinished = '';
     let answer: ModelAnswer;
     const silence = watchSilence(watcher?.onSilence, clock);
@@ -150,7 +230,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
         watcher?.onText?.(text);
       });
     } catch (error) {
-      if (signal.aborted) return stopInside(unfinished);
+      if (signal.aborted) return ends.stopInside(unfinished);
       if (!(error instanceof ModelError)) throw error;
       if (error.tooLong && overlong === undefined) return ask(offer, error.sentence);
       return failed(error.sentence, error.passing);
@@ -160,39 +240,10 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     const names = offer.tools.map(({ name }) => name);
     const content = uniqueCallIds(fitBlocks(answer.content, names), entries);
     const stopReason = stopReasonOf(content, answer.stopReason);
-    await append({ kind: 'assistant', ...answer, content, stopReason, at: clock.now() });
+    await turn.append({ kind: 'assistant', ...answer, content, stopReason, at: clock.now() });
     watcher?.onWritten?.(stopReason !== 'tool_use');
     return undefined;
   };
-
-  for (;;) {
-    const turn = readTurn(entries, start);
-    const step = nextStep(turn, maxIterations, input.say);
-    if (step.kind === 'end') {
-      const late = step.how.status === 'ok' && !signal.aborted ? await join?.(entries, true) : undefined;
-      if (late === undefined) return end(step.how, step.text);
-      await append(late.entry, late.settles);
-      continue;
-    }
-    if (signal.aborted) return stop('');
-    if (step.kind === 'call_tools') {
-      const given = { after: turn.after, tools: tools(), callTool, append, signal, clock };
-      const question = await runCalls(step.calls, given);
-      if (question !== undefined) return end({ status: 'needs_input' }, question);
-      continue;
-    }
-    const goesOn = turn.last !== undefined && turn.last.stopReason !== 'tool_use';
-    const joined = step.kind === 'ask' && !goesOn ? await join?.(entries, false) : undefined;
-    if (joined !== undefined) {
-      await append(joined.entry, joined.settles);
-      continue;
-    }
-    if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });
-    const ended = await ask(step.kind === 'sum_up' ? lastOffer() : { tools: tools() }, step.overlong);
-    if (ended === undefined) continue;
-    if (step.kind !== 'sum_up' || ended.code !== 'MODEL_ERROR') return ended;
-    return end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(readTurn(entries, start).answers));
-  }
 }
 
 const stoppedHere =

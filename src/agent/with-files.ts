@@ -31,49 +31,17 @@ export function createRefusedFiles(): RefusedFiles {
 
 type Block = Anthropic.ContentBlockParam;
 
+type FileReader = (file: ShownFile) => Promise<Buffer | undefined>;
+
 /**
  * Adds the bytes of files as base64. Missing files become words, and a refused request is repeated without some of
  * them.
  */
 export function withFiles(
   model: Model,
-  options: Readonly<{
-    read(file: ShownFile): Promise<Buffer | undefined>;
-    refused: RefusedFiles;
-    log: Log;
-  }>,
+  { read, refused, log }: Readonly<{ read: FileReader; refused: RefusedFiles; log: Log }>,
 ): Model {
-  const { read, refused, log } = options;
-
-  async function filled(block: Block): Promise<Block> {
-    const file = fileOf(block);
-    if (file === undefined) return block;
-    if (model.sees === false) return asWords(file, 'can not be seen by this language model');
-    const why = refused.why(model.alias, file);
-    if (why !== undefined)
-      return asWords(file, `was refused by this language model${why === '' ? '' : `: ${why}`}`);
-    const bytes = await read(file);
-    if (bytes?.length !== file.size) return asWords(file, 'is no longer kept');
-    const source = { type: 'base64', media_type: file.mime, data: bytes.toString('base64') };
-    return { type: file.type, source } as Block;
-  }
-
-  async function fill(request: ModelRequest): Promise<ModelRequest> {
-    const messages: Anthropic.MessageParam[] = [];
-    for (const message of request.messages) {
-      const { content } = message;
-      if (typeof content === 'string' || !content.some((block) => fileOf(block))) messages.push(message);
-      // Only one file is in memory at a time.
-      else {
-        const blocks = await inTurn(content, filled);
-        const unshown = content.flatMap((block, index) =>
-          blocks[index]?.type === 'text' ? (fileOf(block) ?? []) : [],
-        );
-        messages.push({ ...message, content: saidUnshown(blocks, unshown) } as Anthropic.MessageParam);
-      }
-    }
-    return { ...request, messages };
-  }
+  const fill = createFill(model, { read, refused });
 
   function shownIn({ messages }: ModelRequest): readonly (readonly ShownFile[])[] {
     if (model.sees === false) return [];
@@ -87,19 +55,6 @@ export function withFiles(
     return shown.filter((files) => files.length > 0);
   }
 
-  /**
-   * The files to leave out after a refusal: the newest, because the older ones were accepted before. If the request is
-   * too large, the older ones.
-   */
-  function leftOut(error: ModelError, request: ModelRequest): readonly ShownFile[] {
-    const shown = shownIn(request);
-    const newest = shown.at(-1) ?? [];
-    if (error.aboutFiles) return newest;
-    const older = shown.slice(0, -1).flat();
-    if (error.tooLarge) return older.length > 0 ? older : newest;
-    return error.tooLong && areMost(newest, request) ? newest : [];
-  }
-
   return {
     ...model,
     async complete(request, signal, onText) {
@@ -108,7 +63,7 @@ export function withFiles(
           return await model.complete(await fill(request), signal, onText);
         } catch (error) {
           if (!(error instanceof ModelError)) throw error;
-          const files = leftOut(error, request);
+          const files = leftOut(error, { request, shown: shownIn(request) });
           if (files.length === 0) throw error;
           for (const file of files) refused.add(model.alias, file, error.said ?? '');
           log.warn(
@@ -119,6 +74,57 @@ export function withFiles(
       }
     },
   };
+}
+
+/** Makes the function that puts bytes, or words about what is missing, where a request names files. */
+function createFill(
+  model: Model,
+  { read, refused }: Readonly<{ read: FileReader; refused: RefusedFiles }>,
+): (request: ModelRequest) => Promise<ModelRequest> {
+  async function fillBlock(block: Block): Promise<Block> {
+    const file = fileOf(block);
+    if (file === undefined) return block;
+    if (model.sees === false) return asWords(file, 'can not be seen by this language model');
+    const why = refused.why(model.alias, file);
+    if (why !== undefined)
+      return asWords(file, `was refused by this language model${why === '' ? '' : `: ${why}`}`);
+    const bytes = await read(file);
+    if (bytes?.length !== file.size) return asWords(file, 'is no longer kept');
+    const source = { type: 'base64', media_type: file.mime, data: bytes.toString('base64') };
+    return { type: file.type, source } as Block;
+  }
+
+  return async (request) => {
+    const messages: Anthropic.MessageParam[] = [];
+    for (const message of request.messages) {
+      const { content } = message;
+      if (typeof content === 'string' || !content.some((block) => fileOf(block))) messages.push(message);
+      // Only one file is in memory at a time.
+      else {
+        const blocks = await inTurn(content, fillBlock);
+        const unshown = content.flatMap((block, index) =>
+          blocks[index]?.type === 'text' ? (fileOf(block) ?? []) : [],
+        );
+        messages.push({ ...message, content: saidUnshown(blocks, unshown) } as Anthropic.MessageParam);
+      }
+    }
+    return { ...request, messages };
+  };
+}
+
+/**
+ * The files to leave out after a refusal: the newest, because the older ones were accepted before. If the request is
+ * too large, the older ones. `shown` are the files of each message that had some.
+ */
+function leftOut(
+  error: ModelError,
+  { request, shown }: Readonly<{ request: ModelRequest; shown: readonly (readonly ShownFile[])[] }>,
+): readonly ShownFile[] {
+  const newest = shown.at(-1) ?? [];
+  if (error.aboutFiles) return newest;
+  const older = shown.slice(0, -1).flat();
+  if (error.tooLarge) return older.length > 0 ? older : newest;
+  return error.tooLong && areMost(newest, request) ? newest : [];
 }
 
 function areMost(files: readonly ShownFile[], request: ModelRequest): boolean {

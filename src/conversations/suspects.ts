@@ -47,12 +47,12 @@ export function createSuspects(
     /** Values that are kept when the process restarts. */
     stored: Pick<Values, 'get' | 'set'>;
     progressed(item: InboxItem, at: number): Promise<boolean>;
-    setAside(item: InboxItem, error: Error): Promise<void>;
+    deadLetter(item: InboxItem, error: Error): Promise<void>;
     mostTries(key: string): number;
   }>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Suspects {
-  const { inbox, stored, progressed, setAside, mostTries } = options;
+  const { inbox, stored, progressed, deadLetter, mostTries } = options;
   const bornAt = clock.now();
   const alone = new Map<'run' | 'message', string>();
   /** Until when (Unix ms) each held item waits, by key. */
@@ -83,7 +83,7 @@ export function createSuspects(
     }
     if (!judged && clock.now() < until) return hold(item, known);
     held.delete(item.key);
-    return setAside(item, new ProcessEnded(`the process ended under this (${known.count}×)`));
+    return deadLetter(item, new ProcessEnded(`the process ended under this (${known.count}×)`));
   }
 
   function hold(item: InboxItem, deaths: Deaths & Readonly<{ now: object }>): Promise<void> {
@@ -134,7 +134,7 @@ export function createSuspects(
         return wait(item, { ...known, now: known.now });
       if (at !== undefined && mostTries(item.key) > 1) return died(item, at, known);
       if (at !== undefined && !(await progressed(item, at)))
-        return setAside(item, new ProcessEnded('the process ended under this'));
+        return deadLetter(item, new ProcessEnded('the process ended under this'));
       if (known === undefined || known.count < untilAlone) return run(item);
       if (known.count < untilHeld && (await isOutside(clock.now()))) return run(item);
       return runAlone(item, known, run);

@@ -55,9 +55,7 @@ export async function userEntry(
   const { key, message, transcript, invokesSkill, context, joins, notes } = said;
   const { before, heard, received, waiting } = around;
   const now = clock.now();
-  const { timezone = zone() } = message.sender;
-  const isKnown = timezone === lastTold(before, now - timeToldMs);
-  const today = isKnown ? undefined : localTime(now, timezone);
+  const today = timeToTell(message.sender.timezone ?? zone(), { before, now });
   const content = userContent(message, { background: heard, received, today });
   const words = notes === undefined ? content : `${content}\n${notes.text}`;
   const note = [
@@ -93,6 +91,14 @@ export async function userEntry(
 
 function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
   return list.length === 0 ? undefined : list;
+}
+
+/** The time where the person is. Undefined if the conversation was told it a short while ago. */
+function timeToTell(
+  timezone: string,
+  { before, now }: Readonly<{ before: readonly Entry[]; now: number }>,
+): string | undefined {
+  return timezone === lastTold(before, now - timeToldMs) ? undefined : localTime(now, timezone);
 }
 
 function lastTold(before: readonly Entry[], since: number): string | undefined {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
 import { invocationId } from '../../src/agent/models/anthropic-request.ts';
-import { hasProgressed } from '../../src/conversations/inbox-worker.ts';
+import { hasProgressed } from '../../src/conversations/has-progressed.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { taskKey } from '../../src/runs/tasks.ts';

@@ -313,7 +313,7 @@ export const intakeMutations = [
   ...changesOf('conversations/stop-work.ts', 'conversations/stop-work.test.ts', [
     ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
   ]),
-  ...changesOf('conversations/inbox-worker.ts', 'conversations/has-progressed.test.ts', [
+  ...changesOf('conversations/has-progressed.ts', 'conversations/has-progressed.test.ts', [
     [
       'a message is given up while its run works',
       'if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { StatementSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { createInboxWorker, hasProgressed } from '../../src/conversations/inbox-worker.ts';
+import { hasProgressed } from '../../src/conversations/has-progressed.ts';
+import { createInboxWorker } from '../../src/conversations/inbox-worker.ts';
 import { noMeter } from '../../src/core/meter.ts';
 import { createStoreHealth } from '../../src/operator/health/store-health.ts';
 import { watchStore } from '../../src/operator/health/watch-store.ts';

@@ -6,7 +6,7 @@ import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts'
 import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
 import { stopReasonOf } from '../fit-history.ts';
 import { estimateTokens } from '../plan-compaction.ts';
-import { readModelAnswer, type AnswerLimits, type ReadAnswer } from './read-answer.ts';
+import { readModelAnswer, type ReadAnswer } from './read-answer.ts';
 import { once } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -57,11 +57,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
   const { bindsThinking = isClaude(model), tokenFactor = 1 } = claudeModel(model) ?? {};
   const redact = createRedactor(secretsOf(endpoint));
   let thinksFirst = false;
-  const load = once(async () => {
-    // The CommonJS build loads 40 ms faster and saves 1 MB.
-    const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
-    return { sdk, client: createClient(sdk, endpoint, clock) };
-  });
+  const load = once(() => loadClient(endpoint, clock));
 
   return {
     alias,
@@ -74,28 +70,19 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
       const { sdk, client } = await load();
       const bound = boundThinking(request, { ...endpoint, model, bindsThinking });
       const body = toBody(request, bound, settings);
-      const limits = (): AnswerLimits => ({
-        characters: Math.max(leastCharacters, body.max_tokens * longestToken),
-        tags: !isClaude(model),
-        inside: thinksFirst,
-      });
-      let streamed = false;
+      const characters = Math.max(leastCharacters, body.max_tokens * longestToken);
+      const onTextOf = shownOnce(onText);
       const attempt = async (): Promise<ModelAnswer> => {
-        const silent = streamed;
+        const limits = { characters, tags: !isClaude(model), inside: thinksFirst };
         const asked = clock.now();
         let firstChunkMs: number | undefined;
         const response = await client.messages.create({ ...body, stream: true }, { signal }).asResponse();
-        const answer = await readModelAnswer(response, limits(), {
+        const answer = await readModelAnswer(response, limits, {
           sdk,
           clock,
           signal,
-          onChunk() {
-            firstChunkMs ??= clock.now() - asked;
-          },
-          onText(text) {
-            streamed = true;
-            if (!silent) onText?.(text);
-          },
+          onChunk: () => void (firstChunkMs ??= clock.now() - asked),
+          onText: onTextOf(),
         });
         // From now on this model's words are held back until its thinking ends.
         thinksFirst ||= answer.beganInside;
@@ -121,6 +108,27 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
         throw failure;
       }
     },
+  };
+}
+
+async function loadClient(
+  endpoint: Endpoint,
+  clock: Clock,
+): Promise<Readonly<{ sdk: Sdk; client: Anthropic }>> {
+  // The CommonJS build loads 40 ms faster and saves 1 MB.
+  const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
+  return { sdk, client: createClient(sdk, endpoint, clock) };
+}
+
+/** Makes an `onText` for each attempt. Only the first attempt with words is shown. */
+function shownOnce(onText: ((text: string) => void) | undefined): () => (text: string) => void {
+  let streamed = false;
+  return () => {
+    const silent = streamed;
+    return (text) => {
+      streamed = true;
+      if (!silent) onText?.(text);
+    };
   };
 }
 

@@ -49,17 +49,79 @@ type Draft = {
  * Builds an answer from the events of a server that may leave out what it should send (M19). With `tags`, thinking may
  * come between tags; with `inside`, it begins without one.
  */
-export function createAssembly({ tags, inside }: Readonly<{ tags: boolean; inside: boolean }>): Assembly {
-  const drafts: Draft[] = [];
-  const byIndex = new Map<unknown, Draft>();
+export function createAssembly(options: Readonly<{ tags: boolean; inside: boolean }>): Assembly {
+  const { drafts, size, begin, change, finish } = createDrafts(options);
   let stopReason: string | undefined;
   let counts: Fields = {};
   let model: string | undefined;
-  let size = 0;
   let told = false;
   let known = false;
 
-  function begin(start: Fields, index: unknown): Draft {
+  function message({ model: name, usage, stop_reason, content }: Fields): string {
+    known = true;
+    if (typeof name === 'string' && name !== '') model ??= name;
+    counts = { ...counts, ...countsOf(usage) };
+    stop(stop_reason);
+    if (typeof content === 'string') return content === '' ? '' : begin({ type: 'text', text: content }, 0);
+    if (!Array.isArray(content)) return '';
+    return content.map((each: unknown, index) => begin(asFields(each), index)).join('');
+  }
+
+  function stop(reason: unknown): void {
+    if (typeof reason !== 'string' || reason === '') return;
+    stopReason = reason;
+    told = true;
+  }
+
+  return {
+    take(event) {
+      const { type, index, ...fields } = asFields(event);
+      known ||= typeof type === 'string' && eventsOfContent.has(type);
+      told ||= type === 'message' || type === 'message_stop';
+      switch (type) {
+        case 'message_start':
+          return drafts.length === 0 ? message(asFields(fields['message'])) : '';
+        case 'message':
+          return message(fields);
+        case 'content_block_start':
+          return begin(asFields(fields['content_block']), index);
+        case 'content_block_delta':
+          return change(asFields(fields['delta']), index);
+        case 'content_block_stop':
+          return finish(index);
+        case 'message_delta':
+          counts = { ...counts, ...countsOf(fields['usage']) };
+          stop(asFields(fields['delta'])['stop_reason']);
+          return '';
+        default:
+          return '';
+      }
+    },
+    end: () => drafts.map(endDraft).join(''),
+    size,
+    blocks: () => drafts.length,
+    hasEnded: () => told,
+    isWhole: () => told || (drafts.length > 0 && drafts.every(({ ended }) => ended)),
+    isForeign: () => !known,
+    beganInside: () => drafts.some(({ filter }) => filter?.beganInside() === true),
+    assembled: () => ({ content: drafts.map(toBlock), stopReason, tokens: toTokens(counts), model }),
+  };
+}
+
+/** A server that sends one of these speaks the Messages API. */
+const eventsOfContent: ReadonlySet<string> = new Set([
+  'content_block_start',
+  'content_block_delta',
+  'message_delta',
+]);
+
+/** The blocks of an answer as they come. `begin`, `change` and `finish` return the new words. */
+function createDrafts({ tags, inside }: Readonly<{ tags: boolean; inside: boolean }>) {
+  const drafts: Draft[] = [];
+  const byIndex = new Map<unknown, Draft>();
+  let size = 0;
+
+  function add(start: Fields, index: unknown): Draft {
     const type = typeof start['type'] === 'string' ? start['type'] : 'text';
     const isFirst = !drafts.some((draft) => draft.type === 'text');
     const draft: Draft = { start, type, written: '', ended: false };
@@ -71,8 +133,8 @@ export function createAssembly({ tags, inside }: Readonly<{ tags: boolean; insid
   }
 
   function write(draft: Draft, more: unknown): string {
+    if (more === undefined || more === null) return '';
     if (typeof more !== 'string') {
-      if (more === undefined || more === null) return '';
       draft.given = more;
       size += JSON.stringify(more).length;
       return '';
@@ -83,102 +145,48 @@ export function createAssembly({ tags, inside }: Readonly<{ tags: boolean; insid
     return draft.filter === undefined ? more : draft.filter.push(more);
   }
 
-  function finish(draft: Draft): string {
-    if (draft.ended) return '';
-    draft.ended = true;
-    return draft.filter?.end() ?? '';
-  }
-
-  function block(start: Fields, index: unknown): string {
-    const draft = begin(start, index);
-    const field = fieldOf.get(draft.type);
-    if (field === undefined) size += JSON.stringify(start).length;
-    return field === undefined ? '' : write(draft, start[field]);
-  }
-
-  function delta(change: Fields, index: unknown): string {
-    const kind = kindOf(change);
-    if (kind === undefined) return '';
-    const last = byIndex.get(index) ?? (index === undefined ? drafts.at(-1) : undefined);
-    if (kind === 'signature' || kind === 'citation') {
-      if (last !== undefined && kind === 'citation') (last.citations ??= []).push(change['citation']);
-      else if (last !== undefined && typeof change['signature'] === 'string')
-        last.signature = (last.signature ?? '') + change['signature'];
-      return '';
-    }
-    const fits =
-      last !== undefined &&
-      !last.ended &&
-      (last.type === kind || (fieldOf.get(last.type) === 'input' && kind === 'tool_use'));
-    const draft = fits ? last : begin({ type: kind }, index);
-    return write(draft, change['text'] ?? change['thinking'] ?? change['partial_json']);
-  }
-
-  function message(said: Fields): string {
-    known = true;
-    if (typeof said['model'] === 'string' && said['model'] !== '') model ??= said['model'];
-    usage(said['usage']);
-    stop(said['stop_reason']);
-    const content = said['content'];
-    if (typeof content === 'string') return content === '' ? '' : block({ type: 'text', text: content }, 0);
-    if (!Array.isArray(content)) return '';
-    return content.map((each: unknown, index) => block(asFields(each), index)).join('');
-  }
-
-  function usage(more: unknown): void {
-    for (const [key, count] of Object.entries(asFields(more))) {
-      const number = Number(count);
-      if (Number.isFinite(number) && number > 0) counts = { ...counts, [key]: Math.round(number) };
-    }
-  }
-
-  function stop(reason: unknown): void {
-    if (typeof reason !== 'string' || reason === '') return;
-    stopReason = reason;
-    told = true;
-  }
-
   return {
-    take(event) {
-      const said = asFields(event);
-      const { index } = said;
-      switch (said['type']) {
-        case 'message_start':
-          return drafts.length === 0 ? message(asFields(said['message'])) : '';
-        case 'message':
-          told = true;
-          return message(said);
-        case 'content_block_start':
-          known = true;
-          return block(asFields(said['content_block']), index);
-        case 'content_block_delta':
-          known = true;
-          return delta(asFields(said['delta']), index);
-        case 'content_block_stop': {
-          const draft = byIndex.get(index) ?? drafts.at(-1);
-          return draft === undefined ? '' : finish(draft);
-        }
-        case 'message_delta':
-          known = true;
-          usage(said['usage']);
-          stop(asFields(said['delta'])['stop_reason']);
-          return '';
-        case 'message_stop':
-          told = true;
-          return '';
-        default:
-          return '';
-      }
-    },
-    end: () => drafts.map(finish).join(''),
+    drafts,
     size: () => size,
-    blocks: () => drafts.length,
-    hasEnded: () => told,
-    isWhole: () => told || (drafts.length > 0 && drafts.every(({ ended }) => ended)),
-    isForeign: () => !known,
-    beganInside: () => drafts.some(({ filter }) => filter?.beganInside() === true),
-    assembled: () => ({ content: drafts.map(toBlock), stopReason, tokens: toTokens(counts), model }),
+    begin(start: Fields, index: unknown): string {
+      const draft = add(start, index);
+      const field = fieldOf.get(draft.type);
+      if (field !== undefined) return write(draft, start[field]);
+      size += JSON.stringify(start).length;
+      return '';
+    },
+    change(change: Fields, index: unknown): string {
+      const kind = kindOf(change);
+      if (kind === undefined) return '';
+      const last = byIndex.get(index) ?? (index === undefined ? drafts.at(-1) : undefined);
+      if (kind === 'signature' || kind === 'citation') {
+        if (last !== undefined) attach(last, change);
+        return '';
+      }
+      const draft = last !== undefined && isOpenFor(last, kind) ? last : add({ type: kind }, index);
+      return write(draft, change['text'] ?? change['thinking'] ?? change['partial_json']);
+    },
+    finish(index: unknown): string {
+      const draft = byIndex.get(index) ?? drafts.at(-1);
+      return draft === undefined ? '' : endDraft(draft);
+    },
   };
+}
+
+/** Adds a signature or a citation to a block. */
+function attach(draft: Draft, { signature, citation }: Fields): void {
+  if (typeof signature === 'string') draft.signature = (draft.signature ?? '') + signature;
+  else if (citation !== undefined) (draft.citations ??= []).push(citation);
+}
+
+function isOpenFor({ ended, type }: Draft, kind: 'text' | 'thinking' | 'tool_use'): boolean {
+  return !ended && (type === kind || (fieldOf.get(type) === 'input' && kind === 'tool_use'));
+}
+
+function endDraft(draft: Draft): string {
+  if (draft.ended) return '';
+  draft.ended = true;
+  return draft.filter?.end() ?? '';
 }
 
 /** The field in which a block that starts may contain all of its content. */
@@ -223,6 +231,14 @@ function asObject(value: unknown): object | undefined {
 
 function asFields(value: unknown): Fields {
   return (asObject(value) ?? {}) as Fields;
+}
+
+/** The positive counts of a usage, as whole numbers. */
+function countsOf(usage: unknown): Fields {
+  const counts = Object.entries(asFields(usage)).map(([key, count]) => [key, Number(count)] as const);
+  return Object.fromEntries(
+    counts.flatMap(([key, count]) => (Number.isFinite(count) && count > 0 ? [[key, Math.round(count)]] : [])),
+  );
 }
 
 function toTokens(counts: Fields): Partial<Tokens> {

@@ -6,12 +6,21 @@ import { onAbort } from '../../lib/async/on-abort.ts';
 export type AnswerLimits = Readonly<{
   /** How many characters all blocks may have together. */
   characters: number;
-  /** `tags`: thinking may be between tags. `inside`: its first tag is missing. */
+  /** Whether thinking may be between tags. */
   tags: boolean;
+  /** Whether the first tag of thinking is missing. */
   inside: boolean;
 }>;
 
 export type ReadAnswer = Assembled & Readonly<{ cut: boolean; beganInside: boolean }>;
+
+type ReadDeps = Readonly<{
+  sdk: Sdk;
+  clock: Clock;
+  signal: AbortSignal;
+  onChunk(): void;
+  onText(text: string): void;
+}>;
 
 const mostBlocks = 200;
 const mostBytes = 64_000_000;
@@ -31,19 +40,7 @@ const mostQuoted = 300;
 export async function readModelAnswer(
   response: Response,
   limits: AnswerLimits,
-  {
-    sdk,
-    clock,
-    signal,
-    onChunk,
-    onText,
-  }: Readonly<{
-    sdk: Sdk;
-    clock: Clock;
-    signal: AbortSignal;
-    onChunk(): void;
-    onText(text: string): void;
-  }>,
+  { sdk, clock, signal, onChunk, onText }: ReadDeps,
 ): Promise<ReadAnswer> {
   const assembly = createAssembly(limits);
   const began = clock.now();
@@ -139,16 +136,11 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
   }
 
   function dispatch(): void {
-    const [type, written] = [name, data];
+    const event = toEvent(name, data);
     name = '';
     data = '';
-    const isDone = written.trim() === '[DONE]';
-    const said = isDone ? { type: 'message_stop' } : (json(written) ?? (written === '' ? undefined : {}));
-    if (said === undefined) return;
-    const event: Fields = typeof said['type'] === 'string' || type === '' ? said : { ...said, type };
-    take(
-      event['type'] === 'error' && !('error' in event) ? { ...event, error: { message: written } } : event,
-    );
+    if (event === undefined) return;
+    take(event);
     ended = event['type'] === 'message_stop';
   }
 
@@ -171,10 +163,9 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
     end() {
       if (kind === 'page') throw new NoMessagesApi(first);
       if (kind === 'json') {
-        const said = json(buffer);
-        if (said !== undefined && isFault(said)) return take(said);
-        if (said === undefined || !('content' in said)) throw new NoMessagesApi(first);
-        return take({ ...said, type: 'message' });
+        const event = toMessage(buffer);
+        if (event === undefined) throw new NoMessagesApi(first);
+        return take(event);
       }
       lines(true);
       if (assembly.isForeign() && first.trim() !== '') throw new NoMessagesApi(first);
@@ -182,6 +173,23 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
     hasEnded: () => ended,
     waiting: () => buffer.length + data.length,
   };
+}
+
+/** The event with these lines. Undefined if they say nothing. */
+function toEvent(name: string, data: string): Fields | undefined {
+  if (data.trim() === '[DONE]') return { type: 'message_stop' };
+  const fields = json(data) ?? (data === '' ? undefined : {});
+  if (fields === undefined) return undefined;
+  const event: Fields =
+    typeof fields['type'] === 'string' || name === '' ? fields : { ...fields, type: name };
+  return event['type'] === 'error' && !('error' in event) ? { ...event, error: { message: data } } : event;
+}
+
+/** A whole answer as an event, or the fault that came instead. Undefined if the text is neither. */
+function toMessage(text: string): Fields | undefined {
+  const fields = json(text);
+  if (fields === undefined || isFault(fields)) return fields;
+  return 'content' in fields ? { ...fields, type: 'message' } : undefined;
 }
 
 function kindOf(text: string): 'events' | 'json' | 'page' | undefined {
