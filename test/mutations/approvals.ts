@@ -14,17 +14,23 @@ export const approvalMutations = [
       'ask',
     ],
     ['anybody is heard without a mention', ' && mayAnswer(request, sender);', ';'],
-    ['always where each time is asked', "value === 'always' && !standing.success", 'false'],
+    [
+      'always where each time is asked',
+      "value === 'always' && standingRuleOf(request) === undefined",
+      'false',
+    ],
     [
       'the question is bound to no input',
       'const bound = [tool, input, files',
       "const bound = [tool, '', files",
     ],
     ['the question is bound to no files', "files ?? '', place", "'', place"],
+  ]),
+  ...changesOf('features/approvals/finish-approval.ts', 'features/approvals/approvals.test.ts', [
     [
       'always is told before it is stored',
-      "await rules.add(rule.data, request.answer?.by ?? '', clock.now());",
-      "void rules.add(rule.data, request.answer?.by ?? '', clock.now());",
+      "await rules.add(rule, request.answer?.by ?? '', clock.now());",
+      "void rules.add(rule, request.answer?.by ?? '', clock.now());",
     ],
   ]),
   ...changesOf('access/approvers.ts', 'features/approvals/approvals.test.ts', [

@@ -1,27 +1,18 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import type { Clock } from '../../lib/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { storedProvenance } from '../../core/provenance.ts';
 import type { DeliverArtifacts } from '../../core/tool.ts';
 import { waitUntil } from '../../lib/async/wait-until.ts';
-import { interrupted } from '../../core/tool-call.ts';
-import { outcomeKey, type PendingRequest } from '../../store/pending-requests.ts';
+import type { PendingRequest } from '../../store/pending-requests.ts';
 import type { Store } from '../../store/store.ts';
 import type { Audit } from '../../audit/create-audit.ts';
-import {
-  auditOf,
-  createApprovalQuestion,
-  isApproved,
-  languageOf,
-  outcomeText,
-  textOfJson,
-} from './approval-question.ts';
+import { createApprovalQuestion, isApproved, outcomeText, textOfJson } from './approval-question.ts';
+import { createFinishApproval, standingRuleOf, type FinishApproval } from './finish-approval.ts';
 import type { Approval, ApprovalRequest, AskPeople } from '../../core/approval.ts';
 import type { StandingRules } from './standing-rules.ts';
 import { whyNotTheirs } from '../../access/approvers.ts';
-import { partKey, type Replies } from '../../replies/replies.ts';
+import type { Replies } from '../../replies/replies.ts';
 import { sayIn } from '../../core/texts/say.ts';
 
 type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
@@ -50,47 +41,94 @@ const answerWithinMs = 5 * 60_000;
 const lookEveryMs = 5_000;
 const attendEveryMs = 60_000;
 
+type ApprovalOptions = Readonly<{
+  replies: Pick<Replies, 'rows'>;
+  approvers(): readonly string[];
+  isOwner(sender: string): Promise<boolean>;
+  rules: Pick<StandingRules, 'add' | 'covers'>;
+  canAsk(conversation: Conversation): boolean;
+  stopping: AbortSignal;
+}>;
+
+type ApprovalHost = Readonly<{
+  store: Store;
+  audit: Pick<Audit, 'record' | 'holds'>;
+  clock: Clock;
+  log: Log;
+}>;
+
 /** Questions are stored, so any process can take the answer (T8). */
-export function createApprovals(
-  options: Readonly<{
-    replies: Pick<Replies, 'rows'>;
-    approvers(): readonly string[];
-    isOwner(sender: string): Promise<boolean>;
-    rules: Pick<StandingRules, 'add' | 'covers'>;
-    canAsk(conversation: Conversation): boolean;
-    stopping: AbortSignal;
-  }>,
-  host: Readonly<{
-    store: Store;
-    audit: Pick<Audit, 'record' | 'holds'>;
-    clock: Clock;
-    log: Log;
-  }>,
-): Approvals {
-  const { replies, rules, canAsk, stopping } = options;
-  const { store, audit, clock, log } = host;
-  const question = createApprovalQuestion(replies);
+export function createApprovals(options: ApprovalOptions, host: ApprovalHost): Approvals {
+  const { canAsk, stopping } = options;
+  const { store, clock, log } = host;
+  const finishing = createFinishApproval(options, host);
+  const { finish, finishExpired, finishCutOff } = finishing;
+  const askOnce = createAskOnce(options, host);
 
-  const request: Approvals['request'] = async (call, signal, { patienceMs, deliverArtifacts } = {}) => {
-    if (!canAsk(call.requester.conversation)) return { kind: 'nobody' };
-    const id = idOf(call);
-    const until = patienceMs === undefined ? undefined : clock.now() + patienceMs;
-    if (!(await isAsked(id))) await ask(id, call, deliverArtifacts);
-    if (call.run !== undefined) await store.signals.send('asking', call.run);
-    return wait(id, signal, until);
-  };
-
-  async function isAsked(id: string): Promise<boolean> {
-    const known = await store.pendingRequests.find(id);
-    if (known?.state !== 'open') return known !== undefined;
-    return (await store.outbox.receipt(textOfJson(known.payload['message']))) !== undefined;
+  async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {
+    return waitUntil<Approval>(
+      async () => {
+        const request = await look(id);
+        if (request === undefined) return { found: { kind: 'denied' } };
+        if (request.state !== 'open') return { found: outcomeOf(request) };
+        const now = clock.now();
+        if (until !== undefined && now >= until && !signal.aborted) return { found: { kind: 'unanswered' } };
+        return Math.max(1, Math.min(request.expiresAt - now, (until ?? Infinity) - now, lookEveryMs));
+      },
+      {
+        signal: AbortSignal.any([signal, stopping]),
+        clock,
+        subscribe: (wake) =>
+          store.signals.on('answer', (answered) => {
+            if (answered === id) wake();
+          }),
+      },
+    );
   }
 
-  async function ask(
+  /** The question as it is now. If its time is over, it expires first. */
+  async function look(id: string): Promise<PendingRequest | undefined> {
+    const request = await store.pendingRequests.find(id);
+    if (request?.state !== 'open' || request.expiresAt > clock.now()) return request;
+    await finishExpired();
+    return store.pendingRequests.find(id);
+  }
+
+  return {
+    async request(call, signal, { patienceMs, deliverArtifacts } = {}) {
+      if (!canAsk(call.requester.conversation)) return { kind: 'nobody' };
+      const id = idOf(call);
+      const until = patienceMs === undefined ? undefined : clock.now() + patienceMs;
+      await askOnce(id, call, deliverArtifacts);
+      if (call.run !== undefined) await store.signals.send('asking', call.run);
+      return wait(id, signal, until);
+    },
+    ...createTakeAnswers(options, { ...host, ...finishing, look }),
+    finishApproval: finish,
+    async attend() {
+      while (!stopping.aborted) {
+        try {
+          await finishExpired();
+          await finishCutOff();
+        } catch (error) {
+          log.error({ err: error }, 'open approvals could not be attended to');
+        }
+        await clock.sleep(attendEveryMs, stopping).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** Makes the function that asks a question, unless it was asked before. */
+function createAskOnce({ replies }: ApprovalOptions, { store, clock }: ApprovalHost) {
+  const question = createApprovalQuestion(replies);
+
+  return async (
     id: string,
     call: ApprovalRequest,
     deliverArtifacts: DeliverArtifacts | undefined,
-  ): Promise<void> {
+  ): Promise<void> => {
+    if (await isAsked(id)) return;
     const { tool, skill, standing, byApprover, requester, transcript, toolUseId } = call;
     const { rows: outbox, input } = await question(id, call, deliverArtifacts);
     const now = clock.now();
@@ -118,81 +156,28 @@ export function createApprovals(
     });
     // The call may have been stopped, or asked by another process, in the meantime.
     if ((await store.pendingRequests.find(id))?.state === 'open') await store.commit({ outbox });
-  }
+  };
 
-  async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {
-    return waitUntil<Approval>(
-      async () => {
-        const request = await look(id);
-        if (request === undefined) return { found: { kind: 'denied' } };
-        if (request.state !== 'open') return { found: outcomeOf(request) };
-        const now = clock.now();
-        if (until !== undefined && now >= until && !signal.aborted) return { found: { kind: 'unanswered' } };
-        return Math.max(1, Math.min(request.expiresAt - now, (until ?? Infinity) - now, lookEveryMs));
-      },
-      {
-        signal: AbortSignal.any([signal, stopping]),
-        clock,
-        subscribe: (wake) =>
-          store.signals.on('answer', (answered) => {
-            if (answered === id) wake();
-          }),
-      },
-    );
+  async function isAsked(id: string): Promise<boolean> {
+    const known = await store.pendingRequests.find(id);
+    if (known?.state !== 'open') return known !== undefined;
+    return (await store.outbox.receipt(textOfJson(known.payload['message']))) !== undefined;
   }
+}
 
-  /** The question as it is now. If its time is over, it expires first. */
-  async function look(id: string): Promise<PendingRequest | undefined> {
-    const request = await store.pendingRequests.find(id);
-    if (request?.state !== 'open' || request.expiresAt > clock.now()) return request;
-    for (const expired of await store.pendingRequests.expire(clock.now())) await finishApproval(expired);
-    return store.pendingRequests.find(id);
-  }
-
-  /** The outcome is shown last, so that `finishCutOff` repeats it if the process ends before. */
-  async function finishApproval(id: string, isCutOff = false): Promise<void> {
-    const request = await store.pendingRequests.find(id);
-    // A run's question is not shown with buttons: the main agent asks it in words (U14).
-    if (request?.kind !== 'approval') return store.signals.send('answer', id);
-    const rule = storedRule.safeParse(
-      request.answer?.value === 'always' ? request.payload['standing'] : undefined,
-    );
-    if (rule.success && !(await rules.covers(rule.data)))
-      await rules.add(rule.data, request.answer?.by ?? '', clock.now());
-    await store.signals.send('answer', id);
-    if (!isCutOff || !(await audit.holds(id, request.askedAt))) await audit.record(auditOf(request));
-    const key = outcomeKey(id);
-    const receipt = await store.outbox.receipt(textOfJson(request.payload['message']));
-    if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
-    const text = isCutOff ? await outcomeNow(request) : outcomeText(request);
-    const input = textOfJson(request.payload['input']);
-    const whole = input === '' ? text : `${text}\n\n${input}`;
-    await store.commit({ outbox: await replies.rows(request.conversation, key, whole) });
-  }
-
-  async function finishCutOff(): Promise<void> {
-    for (const id of await store.pendingRequests.takeUnshown(clock.now()))
-      await finishApproval(id, true).catch((error: unknown) =>
-        log.warn({ err: error, request: id }, 'how an approval ended could not be shown yet'),
-      );
-  }
-
-  async function outcomeNow(request: PendingRequest): Promise<string> {
-    const { entries } = isApproved(request)
-      ? await store.transcripts.read(request.transcript)
-      : { entries: [] };
-    const isInterrupted = entries.some(
-      ({ entry }) =>
-        entry.kind === 'tool_result' &&
-        entry.toolUseId === request.toolUseId &&
-        entry.content === interrupted,
-    );
-    const say = sayIn(languageOf(request));
-    return isInterrupted
-      ? `${outcomeText(request)} ${say`It was interrupted, so it may not have run. Check that before you ask for it again.`}`
-      : outcomeText(request);
-  }
-
+/** Makes the functions that take answers of people. */
+function createTakeAnswers(
+  options: ApprovalOptions,
+  {
+    store,
+    clock,
+    log,
+    look,
+    finish,
+    finishCutOff,
+    outcomeNow,
+  }: ApprovalHost & FinishApproval & Readonly<{ look(id: string): Promise<PendingRequest | undefined> }>,
+): Pick<Approvals, 'awaits' | 'answer'> {
   /** The approval with this id if it was asked in this conversation. */
   async function askedIn(conversation: Conversation, id: string): Promise<PendingRequest | undefined> {
     const request = await store.pendingRequests.find(id);
@@ -207,7 +192,6 @@ export function createApprovals(
   }
 
   return {
-    request,
     async awaits(id, { sender, conversation }) {
       const request = await askedIn(conversation, id);
       return request?.state === 'open' && request.expiresAt > clock.now() && mayAnswer(request, sender);
@@ -221,32 +205,19 @@ export function createApprovals(
         log.warn({ request: id, sender }, 'somebody answered who may not');
         return { kind: 'not_yours', text: refused };
       }
-      const standing = storedRule.safeParse(request.payload['standing']);
-      if (value === 'always' && !standing.success)
+      if (value === 'always' && standingRuleOf(request) === undefined)
         return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
       const given = { by: sender, name, value, at: clock.now() };
       const taken = await store.pendingRequests.answer(id, given);
       if (taken === 'answered') {
         log.info({ request: id, sender, value, tool: request.payload['tool'] }, 'an approval was answered');
-        await finishApproval(id);
+        await finish(id);
         return { kind: 'taken', text: outcomeText({ ...request, state: 'answered', answer: given }) };
       }
       await look(id);
       await finishCutOff();
       const now = await store.pendingRequests.find(id);
       return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: await outcomeNow(now) };
-    },
-    finishApproval: (id) => finishApproval(id),
-    async attend() {
-      while (!stopping.aborted) {
-        try {
-          for (const id of await store.pendingRequests.expire(clock.now())) await finishApproval(id);
-          await finishCutOff();
-        } catch (error) {
-          log.error({ err: error }, 'open approvals could not be attended to');
-        }
-        await clock.sleep(attendEveryMs, stopping).catch(() => undefined);
-      }
     },
   };
 }
@@ -256,16 +227,6 @@ function outcomeOf(request: PendingRequest): Approval {
     return isApproved(request) ? { kind: 'approved', by: request.answer?.by ?? '' } : { kind: 'denied' };
   return { kind: request.state === 'expired' ? 'expired' : 'stopped' };
 }
-
-const storedRule = z.object({
-  tool: z.string(),
-  definitionHash: z.string().optional(),
-  skill: z.string().optional(),
-  files: z.string().optional(),
-  chat: z.string(),
-  sender: z.string(),
-  from: storedProvenance.optional(),
-});
 
 /** A short id without letters that look alike. It is the same for the same call. */
 function idOf(call: ApprovalRequest): string {
