@@ -6,94 +6,88 @@ import { chatIdOf } from '../core/conversation.ts';
 import type { Say } from '../core/texts/say.ts';
 import type { Rule, Ruling } from './ruling.ts';
 
-/**
- * Whether somebody may talk, as `decision` says, with the rule behind it. `stored` is what the bot's store says, as
- * opposed to the config.
- */
-export function explainTalk(
-  decision: Decision<MessageDenial>,
-  speaker: Speaker,
-  {
-    settings,
-    stored,
-    ruleAt,
-    say,
-  }: Readonly<{
-    settings: AccessSettings;
-    stored: Readonly<{ owner: boolean; paired: boolean; group: boolean }>;
-    ruleAt(key: KeyPath): Rule;
-    say: Say;
-  }>,
-): Ruling {
-  const { sender, conversation, chatType } = speaker;
-  const chat = chatIdOf(conversation);
-  const at = (key: keyof AccessLevel, written: string): Rule =>
-    ruleAt([...levelOf(settings, chat, key), written]);
+type Around = Readonly<{
+  settings: AccessSettings;
+  /** What the bot's store says, as opposed to the config. */
+  stored: Readonly<{ owner: boolean; paired: boolean; group: boolean }>;
+  ruleAt(key: KeyPath): Rule;
+  say: Say;
+}>;
+
+/** Whether somebody may talk, as `decision` says, with the rule behind it. */
+export function explainTalk(decision: Decision<MessageDenial>, speaker: Speaker, around: Around): Ruling {
   if (!decision.allowed) {
     const { code, reason } = decision;
-    const isGroup = chatType !== 'private';
-    const { rule, change } = denial(code, { sender: sender.id, chat, isGroup });
-    return { allowed: false, code, reason, rule, change };
+    return { allowed: false, code, reason, ...whyDenied(code, speaker, around) };
   }
-  const { reason, rule } = admission();
-  if (chatType === 'private') return { allowed: true, reason, rule };
+  const { stored, say } = around;
+  const { reason, rule } = whyAdmitted(speaker, around);
+  if (speaker.chatType === 'private') return { allowed: true, reason, rule };
   const also = stored.group
     ? say`${reason}, and an owner allowed the group`
     : say`${reason}, and the group is admitted`;
   return { allowed: true, reason: also, rule };
+}
 
-  function admission(): Readonly<{ reason: string; rule: Rule }> {
-    const { id } = sender;
-    if (id === terminalOwnerId) return { reason: say`${id} is an owner`, rule: { name: say`the terminal` } };
-    if (listsId(settings.owners, id))
-      return { reason: say`${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
-    if (stored.owner) return { reason: say`${id} is the owner by claim`, rule: { name: say`the store` } };
-    const groupUsers = effective(settings, chat, 'groupUsers');
-    if (chatType !== 'private' && groupUsers !== undefined)
+function whyAdmitted(
+  { sender: { id }, conversation, chatType }: Speaker,
+  { settings, stored, ruleAt, say }: Around,
+): Readonly<{ reason: string; rule: Rule }> {
+  const chat = chatIdOf(conversation);
+  const at = (key: keyof AccessLevel, written: string): Rule =>
+    ruleAt([...levelOf(settings, chat, key), written]);
+  if (id === terminalOwnerId) return { reason: say`${id} is an owner`, rule: { name: say`the terminal` } };
+  if (listsId(settings.owners, id)) return { reason: say`${id} is an owner`, rule: ruleAt(['bot', 'owner']) };
+  if (stored.owner) return { reason: say`${id} is the owner by claim`, rule: { name: say`the store` } };
+  const groupUsers = effective(settings, chat, 'groupUsers');
+  if (chatType !== 'private' && groupUsers !== undefined)
+    return {
+      reason: say`${id} is among those who may talk in groups`,
+      rule: at('groupUsers', 'group_users'),
+    };
+  const users = effective(settings, chat, 'users') ?? [];
+  if (listsId(users, id)) return { reason: say`${id} is listed`, rule: at('users', 'users') };
+  if (users.includes(`${conversation.channel}:*`))
+    return { reason: say`everybody of the workspace is listed`, rule: at('users', 'users') };
+  if (stored.paired) return { reason: say`${id} is paired`, rule: { name: say`the store` } };
+  return { reason: say`everybody may write directly`, rule: at('dm', 'dm') };
+}
+
+function whyDenied(
+  code: MessageDenial,
+  { sender: { id }, conversation, chatType }: Speaker,
+  { settings, ruleAt, say }: Around,
+): Readonly<{ rule: Rule; change: string }> {
+  const chat = chatIdOf(conversation);
+  const at = (key: keyof AccessLevel, written: string): Rule =>
+    ruleAt([...levelOf(settings, chat, key), written]);
+  const open = chatType !== 'private' && effective(settings, chat, 'groupUsers') !== undefined;
+  const list = open ? at('groupUsers', 'group_users') : at('users', 'users');
+  switch (code) {
+    case 'STRANGER':
       return {
-        reason: say`${id} is among those who may talk in groups`,
-        rule: at('groupUsers', 'group_users'),
+        rule: list,
+        change: say`they write to the bot and you approve their code, or list "${id}" there`,
       };
-    const users = effective(settings, chat, 'users') ?? [];
-    if (listsId(users, id)) return { reason: say`${id} is listed`, rule: at('users', 'users') };
-    if (users.includes(`${conversation.channel}:*`))
-      return { reason: say`everybody of the workspace is listed`, rule: at('users', 'users') };
-    if (stored.paired) return { reason: say`${id} is paired`, rule: { name: say`the store` } };
-    return { reason: say`everybody may write directly`, rule: at('dm', 'dm') };
-  }
-
-  function denial(
-    code: MessageDenial,
-    of: Readonly<{ sender: string; chat: string; isGroup: boolean }>,
-  ): Readonly<{ rule: Rule; change: string }> {
-    const open = of.isGroup && effective(settings, of.chat, 'groupUsers') !== undefined;
-    const list = open ? at('groupUsers', 'group_users') : at('users', 'users');
-    switch (code) {
-      case 'STRANGER':
-        return {
-          rule: list,
-          change: say`they write to the bot and you approve their code, or list "${of.sender}" there`,
-        };
-      case 'NOT_ALLOWED':
-        return { rule: list, change: say`list "${of.sender}" there` };
-      case 'BOT':
-        return { rule: list, change: say`list the bot’s own id there, such as "slack:B0123456789"` };
-      case 'CHAT_NOT_ALLOWED':
-        return {
-          rule: at('groups', 'groups'),
-          change: say`list "${of.chat}" there, or an owner presses ${say`Allow`} when the bot asks`,
-        };
-      case 'OUTSIDER':
-        return {
-          rule: ruleAt(['slack', 'allow_external']),
-          change: say`write ${'allow_external = true'} under ${'[slack]'}`,
-        };
-      case 'NOT_ADDRESSED':
-        return {
-          rule: at('mention', 'mention'),
-          change: say`mention the bot, or write ${'mention = "always"'}`,
-        };
-    }
+    case 'NOT_ALLOWED':
+      return { rule: list, change: say`list "${id}" there` };
+    case 'BOT':
+      return { rule: list, change: say`list the bot’s own id there, such as "slack:B0123456789"` };
+    case 'CHAT_NOT_ALLOWED':
+      return {
+        rule: at('groups', 'groups'),
+        change: say`list "${chat}" there, or an owner presses ${say`Allow`} when the bot asks`,
+      };
+    case 'OUTSIDER':
+      return {
+        rule: ruleAt(['slack', 'allow_external']),
+        change: say`write ${'allow_external = true'} under ${'[slack]'}`,
+      };
+    case 'NOT_ADDRESSED':
+      return {
+        rule: at('mention', 'mention'),
+        change: say`mention the bot, or write ${'mention = "always"'}`,
+      };
   }
 }
 

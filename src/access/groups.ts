@@ -36,27 +36,20 @@ const mostByOthers = 3;
 
 type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 
-/** `stored` holds asked and ignored groups; allowed groups are kept with the users. */
-export function createGroups(options: {
+type Deps = Readonly<{
+  /** Holds asked and ignored groups; allowed groups are kept with the users. */
   stored: Keyv;
   users: Users;
   migrations: ChatMigrations;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
-}): Groups {
-  const { stored, users, migrations, audit, clock } = options;
+}>;
+
+export function createGroups({ stored, users, migrations, audit, clock }: Deps): Groups {
   const inTurn = createMutex();
 
   async function idsOf(place: Conversation): Promise<readonly string[]> {
     return [chatIdOf(place), ...(await migrations.formerIds(place))];
-  }
-
-  async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
-    const found: (readonly [string, T])[] = [];
-    for await (const [key, value] of stored.iterator()) {
-      if (String(key).startsWith(prefix)) found.push([String(key).slice(prefix.length), value as T]);
-    }
-    return found;
   }
 
   const mayAsk: Groups['mayAsk'] = async (place, nameOf, byOwner) => {
@@ -64,7 +57,7 @@ export function createGroups(options: {
     const ignored = await stored.getMany<unknown>(ids.map(ignoredKey));
     if (ignored.some((value) => value !== undefined)) return undefined;
     const now = clock.now();
-    const recent = (await every<Asked>(askedKey(''))).filter(([, { at }]) => at > now - hourMs);
+    const recent = (await entriesOf<Asked>(stored, askedKey(''))).filter(([, { at }]) => at > now - hourMs);
     if (recent.some(([id]) => ids.includes(id))) return undefined;
     const byOthers = recent.filter(([id, asked]) => !asked.byOwner && id.startsWith(`${place.channel}:`));
     if (!byOwner && byOthers.length >= mostByOthers) return undefined;
@@ -93,7 +86,7 @@ export function createGroups(options: {
       return group;
     },
     async ignored() {
-      return (await every<AllowedGroup>(ignoredKey(''))).map(([, group]) => group);
+      return (await entriesOf<AllowedGroup>(stored, ignoredKey(''))).map(([, group]) => group);
     },
     async revoke(id) {
       const ids = await idsOf(placeOf(id));
@@ -112,6 +105,15 @@ export function createGroups(options: {
       await audit.record({ event: 'group', verdict: 'left', conversation: chatIdOf(place) });
     },
   };
+}
+
+/** The entries whose keys begin with `prefix`, with the rest of their keys. */
+async function entriesOf<T>(stored: Keyv, prefix: string): Promise<readonly (readonly [string, T])[]> {
+  const found: (readonly [string, T])[] = [];
+  for await (const [key, value] of stored.iterator()) {
+    if (String(key).startsWith(prefix)) found.push([String(key).slice(prefix.length), value as T]);
+  }
+  return found;
 }
 
 function placeOf(id: string): Conversation {

@@ -28,49 +28,20 @@ const freshMs = 120_000;
 const keptMs = 270_000;
 const patienceMs = 5_000;
 
-export function createUserGroups({
-  channels,
-  clock,
-  log,
-}: Readonly<{
+type Deps = Readonly<{
   channels: ReadonlyMap<string, Pick<Channel, 'membersOf'>>;
   clock: Clock;
   log: Log;
-}>): UserGroups {
-  const known = new Map<string, Readonly<{ members: readonly string[]; at: number }>>();
-  const first = new Map<string, Promise<void>>();
-  const tried = new Set<string>();
+}>;
+
+export function createUserGroups(deps: Deps): UserGroups {
+  const { clock } = deps;
+  const { membersOf, read, readOnce, isDue, isTried } = createGroupReader(deps);
   let named: Readonly<{ config: Config; groups: readonly string[] }> | undefined;
 
   function groupsOf(config: Config): readonly string[] {
     if (named?.config !== config) named = { config, groups: slackUserGroups(config) };
     return named.groups;
-  }
-
-  const membersOf = (group: string): readonly string[] | undefined => {
-    const found = known.get(group);
-    return found === undefined || found.at + keptMs <= clock.now() ? undefined : found.members;
-  };
-
-  async function read(group: string): Promise<void> {
-    const [channel = '', , id = ''] = group.split(':');
-    const at = clock.now();
-    try {
-      const members = await channels.get(channel)?.membersOf?.(id);
-      if (members !== undefined) known.set(group, { members, at });
-    } catch (error) {
-      log.warn({ err: error, group }, 'a user group could not be read: it admits nobody while that lasts');
-    } finally {
-      tried.add(group);
-    }
-  }
-
-  function readOnce(group: string): Promise<void> {
-    const before = first.get(group);
-    if (before !== undefined) return before;
-    const reading = read(group);
-    first.set(group, reading);
-    return reading;
   }
 
   const stateOf = (groups: readonly string[]): string =>
@@ -86,8 +57,7 @@ export function createUserGroups({
       let told = '[]';
       while (!signal.aborted) {
         const groups = groupsOf(config());
-        const due = groups.filter((group) => (known.get(group)?.at ?? -Infinity) + freshMs <= clock.now());
-        await Promise.all(due.map((group) => (first.has(group) ? read(group) : readOnce(group))));
+        await Promise.all(groups.filter(isDue).map(read));
         const now = stateOf(groups);
         if (now !== told) changed();
         told = now;
@@ -95,7 +65,7 @@ export function createUserGroups({
       }
     },
     async ready(config) {
-      const unknown = groupsOf(config).filter((group) => !tried.has(group));
+      const unknown = groupsOf(config).filter((group) => !isTried(group));
       if (unknown.length === 0) return false;
       const enough = new AbortController();
       await Promise.race([
@@ -105,5 +75,44 @@ export function createUserGroups({
       enough.abort();
       return true;
     },
+  };
+}
+
+/** Reads groups, and remembers their members for a time. */
+function createGroupReader({ channels, clock, log }: Deps) {
+  const known = new Map<string, Readonly<{ members: readonly string[]; at: number }>>();
+  const first = new Map<string, Promise<void>>();
+  const tried = new Set<string>();
+
+  async function readAgain(group: string): Promise<void> {
+    const [channel = '', , id = ''] = group.split(':');
+    const at = clock.now();
+    try {
+      const members = await channels.get(channel)?.membersOf?.(id);
+      if (members !== undefined) known.set(group, { members, at });
+    } catch (error) {
+      log.warn({ err: error, group }, 'a user group could not be read: it admits nobody while that lasts');
+    } finally {
+      tried.add(group);
+    }
+  }
+
+  function readOnce(group: string): Promise<void> {
+    const before = first.get(group);
+    if (before !== undefined) return before;
+    const reading = readAgain(group);
+    first.set(group, reading);
+    return reading;
+  }
+
+  return {
+    membersOf(group: string): readonly string[] | undefined {
+      const found = known.get(group);
+      return found === undefined || found.at + keptMs <= clock.now() ? undefined : found.members;
+    },
+    readOnce,
+    read: (group: string) => (first.has(group) ? readAgain(group) : readOnce(group)),
+    isDue: (group: string) => (known.get(group)?.at ?? -Infinity) + freshMs <= clock.now(),
+    isTried: (group: string) => tried.has(group),
   };
 }

@@ -46,7 +46,7 @@ type AnswerOptions = ReplyOptions &
     key?: string;
   }>;
 
-export function createReplies(options: {
+type Deps = Readonly<{
   store: Store;
   outgoing: OutgoingFiles;
   channels: ReadonlyMap<string, Channel>;
@@ -54,33 +54,17 @@ export function createReplies(options: {
   languageOf(person: string): Promise<string | undefined>;
   redact(): (text: string) => string;
   log: Log;
-}): Replies {
-  const { store, channels, owners, languageOf, redact, log } = options;
-  const wholeAnswer = createWholeAnswer(options);
+}>;
+
+export function createReplies(deps: Deps): Replies {
+  const { store, channels, owners, languageOf, redact, log } = deps;
+  const wholeAnswer = createWholeAnswer(deps);
 
   function channelOf({ channel: name }: Conversation): Channel {
     const channel = channels.get(name);
     // An unsplit answer might be too long and be lost.
     if (channel === undefined) throw new Error(`the channel ${name} is not open`);
     return channel;
-  }
-
-  function rowsOf(
-    pieces: readonly string[],
-    conversation: Conversation,
-    key: string,
-    more: ReplyOptions = {},
-  ): NonNullable<Step['outbox']> {
-    return pieces.map((piece, index) => ({
-      key: partKey(key, index),
-      conversation,
-      part: {
-        markdown: piece,
-        buttons: more.buttons !== undefined && index === pieces.length - 1 ? more.buttons : undefined,
-        replyTo: more.replyTo !== undefined && index === 0 ? more.replyTo : undefined,
-        onlyTo: more.onlyTo,
-      },
-    }));
   }
 
   async function bounded(
@@ -131,6 +115,25 @@ export function createReplies(options: {
       }
     },
   };
+}
+
+/** Buttons go below the last piece, and only the first piece replies to a message. */
+function rowsOf(
+  pieces: readonly string[],
+  conversation: Conversation,
+  key: string,
+  more: ReplyOptions = {},
+): NonNullable<Step['outbox']> {
+  return pieces.map((piece, index) => ({
+    key: partKey(key, index),
+    conversation,
+    part: {
+      markdown: piece,
+      buttons: index === pieces.length - 1 ? more.buttons : undefined,
+      replyTo: index === 0 ? more.replyTo : undefined,
+      onlyTo: more.onlyTo,
+    },
+  }));
 }
 
 /** Options of a reply that only the sender sees, if the message was ephemeral (H12). */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ToolRows } from '../core/built-in-tools.ts';
+import { fixed } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
@@ -7,8 +9,6 @@ import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
 import { runJournal } from './run-journal.ts';
-import type { ToolRows } from '../core/built-in-tools.ts';
-import { fixed } from '../core/texts/say.ts';
 
 /** How people see the tool and who is offered it (T2, T5). */
 export const questionRows = {
@@ -68,64 +68,35 @@ function asOneQuestion(given: unknown): unknown {
   return { question: question.join('\n') };
 }
 
-export function createQuestions(options: {
+type Deps = Readonly<{
   store: Readonly<{
     pendingRequests: Store['pendingRequests'];
     transcripts: Store['transcripts'];
   }>;
   clock: Clock;
-}): Questions {
-  const { pendingRequests, transcripts } = options.store;
-  const { clock } = options;
-  const isOpen = (request: PendingRequest): boolean =>
-    request.state === 'open' && request.expiresAt > clock.now();
+}>;
+
+export function createQuestions(deps: Deps): Questions {
+  const { pendingRequests, transcripts } = deps.store;
+  const { clock } = deps;
 
   async function findFor(transcript: string, call: string): Promise<PendingRequest | undefined> {
     const { entries } = await transcripts.read(transcript);
     const ids = callIds(entries.map(({ entry }) => entry)).map((id) => questionId(transcript, id));
     const asked = await Promise.all(ids.map((id) => pendingRequests.find(id)));
     const known = asked.filter((request) => request !== undefined);
-    return known.find(({ answer }) => answer?.call === call) ?? known.findLast(isOpen);
+    return (
+      known.find(({ answer }) => answer?.call === call) ??
+      known.findLast((request) => isOpen(request, clock.now()))
+    );
   }
 
   return {
-    tool: ({ run, skill, transcript }) =>
-      defineTool({
-        name: toolName,
-        row: questionRows.ask_person,
-        description:
-          'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
-        input,
-        // A call that is repeated after a crash does not ask a second time.
-        traits: { ...readOnly, sideEffects: true },
-        risk: 'safe',
-        async run({ question }, { requester, toolUseId, awaitAnswer }) {
-          const id = questionId(transcript, toolUseId);
-          const now = clock.now();
-          await pendingRequests.add({
-            id,
-            kind: 'question',
-            conversation: requester.conversation,
-            requester: requester.sender,
-            transcript,
-            toolUseId,
-            payload: { run, skill, question },
-            askedAt: now,
-            expiresAt: now + answerWithinMs,
-          });
-          const request = await pendingRequests.find(id);
-          if (request?.answer !== undefined) {
-            return succeed(`They answered: ${request.answer.value}`);
-          }
-          if (request === undefined || !isOpen(request))
-            return fail('TIMEOUT', 'they did not answer: do the best without it, and say what is missing');
-          awaitAnswer(question);
-          return succeed('asked');
-        },
-      }),
+    tool: (of) => questionTool(of, deps),
     async open({ conversation, sender, transcript }) {
       const here = (await pendingRequests.open(conversation)).filter(
-        (request) => request.kind === 'question' && request.requester === sender && isOpen(request),
+        (request) =>
+          request.kind === 'question' && request.requester === sender && isOpen(request, clock.now()),
       );
       return here.flatMap((request) => {
         const payload = asked.safeParse(request.payload);
@@ -147,6 +118,49 @@ export function createQuestions(options: {
       return (await pendingRequests.answer(request.id, given)) === 'answered';
     },
   };
+}
+
+function questionTool(
+  { run, skill, transcript }: Parameters<Questions['tool']>[0],
+  { store: { pendingRequests }, clock }: Deps,
+): Tool {
+  return defineTool({
+    name: toolName,
+    row: questionRows.ask_person,
+    description:
+      'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
+    input,
+    // A call that is repeated after a crash does not ask a second time.
+    traits: { ...readOnly, sideEffects: true },
+    risk: 'safe',
+    async run({ question }, { requester, toolUseId, awaitAnswer }) {
+      const id = questionId(transcript, toolUseId);
+      const now = clock.now();
+      await pendingRequests.add({
+        id,
+        kind: 'question',
+        conversation: requester.conversation,
+        requester: requester.sender,
+        transcript,
+        toolUseId,
+        payload: { run, skill, question },
+        askedAt: now,
+        expiresAt: now + answerWithinMs,
+      });
+      const request = await pendingRequests.find(id);
+      if (request?.answer !== undefined) {
+        return succeed(`They answered: ${request.answer.value}`);
+      }
+      if (request === undefined || !isOpen(request, clock.now()))
+        return fail('TIMEOUT', 'they did not answer: do the best without it, and say what is missing');
+      awaitAnswer(question);
+      return succeed('asked');
+    },
+  });
+}
+
+function isOpen({ state, expiresAt }: PendingRequest, now: number): boolean {
+  return state === 'open' && expiresAt > now;
 }
 
 const asked = z.object({ run: z.string(), skill: z.string(), question: z.string() });
