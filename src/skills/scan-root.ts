@@ -35,113 +35,24 @@ export function isFlatSkill(name: string): boolean {
  * does not exist is empty.
  */
 export async function scanRoot(root: string): Promise<RootScan> {
-  const skills: FoundSkill[] = [];
   const diagnostics: Diagnostic[] = [];
-  const folders: string[] = [];
   const rootEntries = readEntries(root, diagnostics);
-  if (rootEntries === undefined) return { skills, diagnostics, folders };
-  const realRoot = realpathSync.native(root);
-  const pace = createYieldToEventLoop();
-  let entryCount = 0;
-
-  /** Real paths of the folders and skill files that were read. */
-  const seen = new Set<string>();
-  const links: Readonly<{ path: string; depth: number }>[] = [];
-  const aliases: string[] = [];
-
-  /** The real path of a link. Undefined if it may not be read or was read already. */
-  const follow = (path: string, what: string): string | undefined => {
-    const real = realPathOf(path);
-    if (real !== undefined && isInside(realRoot, real)) {
-      if (!seen.has(real)) return real;
-      aliases.push(`${relative(root, path)} → ${relative(realRoot, real) || '.'}`);
-      return undefined;
-    }
-    const message =
-      real === undefined
-        ? `${what} is a broken link`
-        : `${what} leads out of its root, to ${real}; it is not read: copy what it leads to, or install it with "${skilletHere()} skill add ${real}"`;
-    diagnostics.push({ level: 'error', code: 'SYMLINK_ESCAPE', message, path });
-    return undefined;
+  if (rootEntries === undefined) return { skills: [], diagnostics, folders: [] };
+  const scan: Scan = {
+    root,
+    realRoot: realpathSync.native(root),
+    skills: [],
+    diagnostics,
+    folders: [],
+    seen: new Set(),
+    links: [],
+    aliases: [],
+    entryCount: 0,
+    pace: createYieldToEventLoop(),
   };
-
-  /** Reads a folder. `real` is its path without links; passing it on saves a look at the disk for everything below. */
-  const enter = async (
-    { folder, real, depth }: Readonly<{ folder: string; real: string; depth: number }>,
-    entries: readonly Dirent[],
-  ): Promise<void> => {
-    folders.push(folder);
-    seen.add(real);
-    await pace();
-    const skillFile = depth === 0 ? undefined : pickSkillFile(entries);
-    const noFile = skillFile === undefined ? entries.find(isSkillFolder) : undefined;
-    if (noFile !== undefined && depth > 0) {
-      const message = 'is a folder: a skill needs a file of that name';
-      diagnostics.push({ level: 'error', code: 'UNREADABLE', message, path: join(folder, noFile.name) });
-    }
-    if (skillFile !== undefined) {
-      const path = join(folder, skillFile.name);
-      if (skillFile.isSymbolicLink()) links.push({ path, depth });
-      else addSkill(path, join(real, skillFile.name), folder);
-      return;
-    }
-    for (const entry of sorted(entries)) {
-      entryCount += 1;
-      if (entryCount > entryLimit) return;
-      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
-      const path = join(folder, entry.name);
-      if (entry.isSymbolicLink()) {
-        if (depth < scanDepth || entry.name.endsWith('.md')) links.push({ path, depth });
-        continue;
-      }
-      if (!entry.isDirectory()) {
-        if (depth === 0 && isFlatSkill(entry.name)) addFlat(path, join(real, entry.name));
-        continue;
-      }
-      const inner = depth >= scanDepth ? undefined : readEntries(path, diagnostics);
-      if (inner !== undefined)
-        await enter({ folder: path, real: join(real, entry.name), depth: depth + 1 }, inner);
-    }
-  };
-
-  const addSkill = (path: string, real: string, directory: string): void => {
-    seen.add(real);
-    skills.push({ path, directory, diagnostics: spelling(path, basename(path)) });
-  };
-
-  const addFlat = (path: string, real: string): void => {
-    if (isSkillFileName(basename(path))) {
-      const message = "lies directly in a root; put it into a folder with the skill's name";
-      diagnostics.push({ level: 'warning', code: 'SKILL_IN_ROOT', message, path });
-      return;
-    }
-    seen.add(real);
-    skills.push({ path, diagnostics: [] });
-  };
-
-  /**
-   * Follows links after everything real, so that a link to a known folder is recognised. What a link brings may have
-   * links again.
-   */
-  const followLinks = async (): Promise<void> => {
-    for (let link = links.shift(); link !== undefined; link = links.shift()) {
-      const { path, depth } = link;
-      const name = basename(path);
-      const isFile = name.endsWith('.md');
-      if (isFile && !isSkillFileName(name) && (depth > 0 || !isFlatSkill(name))) continue;
-      const real = follow(path, name);
-      if (real === undefined) continue;
-      if (isFile && depth > 0) addSkill(path, real, dirname(path));
-      else if (isFile) addFlat(path, real);
-      else {
-        const inner = readEntries(path, diagnostics);
-        if (inner !== undefined) await enter({ folder: path, real, depth: depth + 1 }, inner);
-      }
-    }
-  };
-
-  await enter({ folder: root, real: realRoot, depth: 0 }, rootEntries);
-  await followLinks();
+  await enter(scan, { folder: root, real: scan.realRoot, depth: 0 }, rootEntries);
+  await followLinks(scan);
+  const { aliases, entryCount, skills, folders } = scan;
   if (aliases.length > 0) {
     const more = aliases.length > 5 ? `, and ${aliases.length - 5} more` : '';
     const message = `links to what is read already are left out: ${aliases.slice(0, 5).join(', ')}${more}`;
@@ -153,6 +64,122 @@ export async function scanRoot(root: string): Promise<RootScan> {
   }
   skills.sort((one, other) => (one.path < other.path ? -1 : 1));
   return { skills, diagnostics, folders };
+}
+
+/** What a scan has found so far. */
+type Scan = {
+  readonly root: string;
+  readonly realRoot: string;
+  readonly skills: FoundSkill[];
+  readonly diagnostics: Diagnostic[];
+  readonly folders: string[];
+  /** Real paths of the folders and skill files that were read. */
+  readonly seen: Set<string>;
+  /** Links that are not followed yet. */
+  readonly links: Readonly<{ path: string; depth: number }>[];
+  /** Links to what was read already, for people. */
+  readonly aliases: string[];
+  entryCount: number;
+  /** Lets other work of the process run now and then. */
+  readonly pace: ReturnType<typeof createYieldToEventLoop>;
+};
+
+/** Reads a folder. `real` is its path without links; passing it on saves a look at the disk for everything below. */
+async function enter(
+  scan: Scan,
+  { folder, real, depth }: Readonly<{ folder: string; real: string; depth: number }>,
+  entries: readonly Dirent[],
+): Promise<void> {
+  const { diagnostics, links } = scan;
+  scan.folders.push(folder);
+  scan.seen.add(real);
+  await scan.pace();
+  const skillFile = depth === 0 ? undefined : pickSkillFile(entries);
+  const noFile = skillFile === undefined ? entries.find(isSkillFolder) : undefined;
+  if (noFile !== undefined && depth > 0) {
+    const message = 'is a folder: a skill needs a file of that name';
+    diagnostics.push({ level: 'error', code: 'UNREADABLE', message, path: join(folder, noFile.name) });
+  }
+  if (skillFile !== undefined) {
+    const path = join(folder, skillFile.name);
+    if (skillFile.isSymbolicLink()) links.push({ path, depth });
+    else addSkill(scan, path, join(real, skillFile.name));
+    return;
+  }
+  for (const entry of sorted(entries)) {
+    scan.entryCount += 1;
+    if (scan.entryCount > entryLimit) return;
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+    const path = join(folder, entry.name);
+    if (entry.isSymbolicLink()) {
+      if (depth < scanDepth || entry.name.endsWith('.md')) links.push({ path, depth });
+      continue;
+    }
+    if (!entry.isDirectory()) {
+      if (depth === 0 && isFlatSkill(entry.name)) addFlat(scan, path, join(real, entry.name));
+      continue;
+    }
+    const inner = depth >= scanDepth ? undefined : readEntries(path, diagnostics);
+    if (inner !== undefined)
+      await enter(scan, { folder: path, real: join(real, entry.name), depth: depth + 1 }, inner);
+  }
+}
+
+/**
+ * Follows links after everything real, so that a link to a known folder is recognised. What a link brings may have
+ * links again.
+ */
+async function followLinks(scan: Scan): Promise<void> {
+  const { links, diagnostics } = scan;
+  for (let link = links.shift(); link !== undefined; link = links.shift()) {
+    const { path, depth } = link;
+    const name = basename(path);
+    const isFile = name.endsWith('.md');
+    if (isFile && !isSkillFileName(name) && (depth > 0 || !isFlatSkill(name))) continue;
+    const real = realPathToRead(scan, path);
+    if (real === undefined) continue;
+    if (isFile && depth > 0) addSkill(scan, path, real);
+    else if (isFile) addFlat(scan, path, real);
+    else {
+      const inner = readEntries(path, diagnostics);
+      if (inner !== undefined) await enter(scan, { folder: path, real, depth: depth + 1 }, inner);
+    }
+  }
+}
+
+/** The real path of a link. Undefined if it may not be read or was read already. */
+function realPathToRead(
+  { root, realRoot, seen, aliases, diagnostics }: Scan,
+  path: string,
+): string | undefined {
+  const real = realPathOf(path);
+  if (real !== undefined && isInside(realRoot, real)) {
+    if (!seen.has(real)) return real;
+    aliases.push(`${relative(root, path)} → ${relative(realRoot, real) || '.'}`);
+    return undefined;
+  }
+  const name = basename(path);
+  const message =
+    real === undefined
+      ? `${name} is a broken link`
+      : `${name} leads out of its root, to ${real}; it is not read: copy what it leads to, or install it with "${skilletHere()} skill add ${real}"`;
+  diagnostics.push({ level: 'error', code: 'SYMLINK_ESCAPE', message, path });
+  return undefined;
+}
+
+function addSkill({ seen, skills }: Scan, path: string, real: string): void {
+  seen.add(real);
+  skills.push({ path, directory: dirname(path), diagnostics: spelling(path, basename(path)) });
+}
+
+function addFlat({ seen, skills, diagnostics }: Scan, path: string, real: string): void {
+  if (isSkillFileName(basename(path))) {
+    const message = "lies directly in a root; put it into a folder with the skill's name";
+    diagnostics.push({ level: 'warning', code: 'SKILL_IN_ROOT', message, path });
+    return;
+  }
+  seen.add(real);
+  skills.push({ path, diagnostics: [] });
 }
 
 export function isInside(folder: string, path: string): boolean {

@@ -29,7 +29,7 @@ export type SkillLibrary = Readonly<{
 /** Milliseconds to wait after a change: editors write, rename and remove in a burst, which is read once. */
 const burstMs = 40;
 
-export async function createSkillLibrary(options: {
+type LibraryOptions = Readonly<{
   roots: readonly SkillRoot[];
   /** The folder for caches. Last good versions are in its folder `skills` (F9). */
   cacheDir: string;
@@ -38,44 +38,69 @@ export async function createSkillLibrary(options: {
   strict?: boolean;
   approvals?: () => Promise<IsApproved>;
   clock?: Clock;
-}): Promise<SkillLibrary> {
-  const { roots, log, clock = systemClock } = options;
-  const lastGood = createLastGood(join(options.cacheDir, 'skills'));
-  const remembered = new Map<string, Remembered>();
-  const made = new WeakMap<Definition, Skill>();
+}>;
+
+export async function createSkillLibrary(options: LibraryOptions): Promise<SkillLibrary> {
+  const { log, clock = systemClock } = options;
+  const { load, keepGood, kept, folders } = createLoad(options);
   const isNew = createNewSince<Diagnostic>();
   const stopping = new AbortController();
   const listeners: ((registry: Registry) => void)[] = [];
-  let toKeep: { stored: StoredSkill; store: SkillStore; bytes: Uint8Array | undefined }[] = [];
-  let folders: readonly string[] = [];
-  let paths: ReadonlySet<string> = new Set();
   let folderWatch: FolderWatch | undefined;
 
-  const load = (): Promise<Registry> =>
-    loadSkills(roots, {
-      strict: options.strict === true,
-      remembered,
-      made,
-      lastGood,
-      approvals: options.approvals,
-      onGood(stored, store, bytes) {
-        if (!lastGood.has(stored.path, stored.stamp)) toKeep.push({ stored, store, bytes });
-      },
-      onRead(reading) {
-        folders = [...reading.folders, ...roots.flatMap((root) => ('path' in root ? [root.path] : []))];
-        paths = new Set(reading.skills.map(({ stored }) => stored.path));
-      },
-    });
+  let registry = await load();
+  keepGood({ isFirst: true });
+  report(registry, isNew(registry.diagnostics), log);
 
-  /**
-   * Stores last good versions, and yields to the event loop in between. Files that change meanwhile are stored at the
-   * next reading.
-   */
-  const keepGood = async (): Promise<void> => {
+  const scan = async (): Promise<Registry> => {
+    let fresh = await load();
+    // A file may have changed between its reading and the first watch of its folder.
+    while ((await folderWatch?.follow(folders())) === true) fresh = await load();
+    keepGood();
+    if (!isSame(registry, fresh)) {
+      registry = fresh;
+      report(registry, isNew(registry.diagnostics), log);
+      for (const listener of listeners) listener(registry);
+    }
+    return registry;
+  };
+  const { rescan, idle } = createRescan(scan);
+  const rescanLater = (): void =>
+    void rescan().catch((error: unknown) => log.error({ err: error }, 'skills could not be read again'));
+
+  return Object.freeze({
+    current: () => registry,
+    rescan,
+    watch(onChange: (registry: Registry) => void) {
+      listeners.push(onChange);
+      folderWatch ??= watchFolders(oncePerBurst(rescanLater, clock, stopping.signal), log);
+      rescanLater();
+    },
+    async close() {
+      stopping.abort();
+      folderWatch?.close();
+      await idle();
+      await kept();
+    },
+  });
+}
+
+/** Makes the function that loads all skills, and the one that stores the last good versions of those it has read. */
+function createLoad({ roots, cacheDir, strict = false, approvals, log }: LibraryOptions) {
+  const lastGood = createLastGood(join(cacheDir, 'skills'));
+  const remembered = new Map<string, Remembered>();
+  const made = new WeakMap<Definition, Skill>();
+  let pending: { stored: StoredSkill; store: SkillStore; bytes: Uint8Array | undefined }[] = [];
+  let folders: readonly string[] = [];
+  let paths: ReadonlySet<string> = new Set();
+  let keeping = Promise.resolve();
+
+  /** Yields to the event loop in between. Files that change meanwhile are stored at the next reading. */
+  const keep = async (): Promise<void> => {
     const pace = createYieldToEventLoop();
-    const pending = toKeep;
-    toKeep = [];
-    for (const { stored, store, bytes } of pending) {
+    const now = pending;
+    pending = [];
+    for (const { stored, store, bytes } of now) {
       await pace();
       const again = bytes === undefined ? await store.load(stored, bodyReadLimit) : undefined;
       if (bytes !== undefined) lastGood.keep(stored.path, stored.stamp, bytes);
@@ -85,42 +110,43 @@ export async function createSkillLibrary(options: {
     lastGood.flush();
   };
 
-  let registry = await load();
-  lastGood.retain(paths);
-  report(registry, isNew(registry.diagnostics), log);
-  let keeping = keepGood().catch(complain);
+  return {
+    load: (): Promise<Registry> =>
+      loadSkills(roots, {
+        strict,
+        remembered,
+        made,
+        lastGood,
+        approvals,
+        onGood(stored, store, bytes) {
+          if (!lastGood.has(stored.path, stored.stamp)) pending.push({ stored, store, bytes });
+        },
+        onRead(reading) {
+          folders = [...reading.folders, ...roots.flatMap((root) => ('path' in root ? [root.path] : []))];
+          paths = new Set(reading.skills.map(({ stored }) => stored.path));
+        },
+      }),
+    /** All folders that the last load has read. */
+    folders: () => folders,
+    /** Stores them in the background. `isFirst` also removes what belongs to no skill any more. */
+    keepGood({ isFirst = false } = {}): void {
+      if (isFirst) lastGood.retain(paths);
+      if (isFirst || pending.length > 0)
+        keeping = keeping
+          .then(keep)
+          .catch((error: unknown) =>
+            log.error({ err: error }, 'the last good versions of skills could not be kept'),
+          );
+    },
+    /** Resolves once all is stored. */
+    kept: () => keeping,
+  };
+}
+
+/** One scan at a time. Calls during a scan share the next one, because the running one may have passed their file. */
+function createRescan(scan: () => Promise<Registry>) {
   let scanning: Promise<Registry> | undefined;
   let next: Promise<Registry> | undefined;
-
-  function complain(error: unknown): void {
-    log.error({ err: error }, 'the last good versions of skills could not be kept');
-  }
-
-  function complainOfReading(error: unknown): void {
-    log.error({ err: error }, 'skills could not be read again');
-  }
-
-  const scan = async (): Promise<Registry> => {
-    let fresh = await load();
-    // A file may have changed between its reading and the first watch of its folder.
-    while ((await folderWatch?.follow(folders)) === true) fresh = await load();
-    if (toKeep.length > 0) keeping = keeping.then(keepGood).catch(complain);
-    if (!isSame(registry, fresh)) {
-      registry = fresh;
-      report(registry, isNew(registry.diagnostics), log);
-      for (const listener of listeners) listener(registry);
-    }
-    return registry;
-  };
-
-  const rescan = (): Promise<Registry> => {
-    // A running scan may have passed the changed file already.
-    if (scanning !== undefined) {
-      next ??= scanning.then(begin, begin);
-      return next;
-    }
-    return begin();
-  };
 
   function begin(): Promise<Registry> {
     next = undefined;
@@ -130,33 +156,31 @@ export async function createSkillLibrary(options: {
     return scanning;
   }
 
-  let heard = false;
-  const onNoise = (): void => {
-    if (heard) return;
-    heard = true;
-    const readAgain = (): void => {
-      heard = false;
-      rescan().catch(complainOfReading);
+  return {
+    rescan(): Promise<Registry> {
+      if (scanning === undefined) return begin();
+      next ??= scanning.then(begin, begin);
+      return next;
+    },
+    async idle(): Promise<void> {
+      await Promise.allSettled([next ?? scanning]);
+    },
+  };
+}
+
+/** Calls `work` once for all calls within a burst, when the burst is over. */
+function oncePerBurst(work: () => void, clock: Clock, stopping: AbortSignal): () => void {
+  let waits = false;
+  return () => {
+    if (waits) return;
+    waits = true;
+    const end = (): void => {
+      waits = false;
+      work();
     };
     // This rejects only when the library closes.
-    clock.sleep(burstMs, stopping.signal).then(readAgain, () => undefined);
+    clock.sleep(burstMs, stopping).then(end, () => undefined);
   };
-
-  return Object.freeze({
-    current: () => registry,
-    rescan,
-    watch(onChange: (registry: Registry) => void) {
-      listeners.push(onChange);
-      folderWatch ??= watchFolders(onNoise, log);
-      rescan().catch(complainOfReading);
-    },
-    async close() {
-      stopping.abort();
-      folderWatch?.close();
-      await Promise.allSettled([next ?? scanning]);
-      await keeping;
-    },
-  });
 }
 
 function report({ skills, diagnostics }: Registry, fresh: readonly Diagnostic[], log: Log): void {
@@ -247,7 +271,7 @@ function watchFolders(onChange: () => void, log: Log): FolderWatch {
 
 type Place = Readonly<{
   folder: string;
-  /** Name of the entry that is awaited in `folder`. Undefined: `folder` is the wanted one. */
+  /** Name of the entry that is awaited in `folder`. Undefined if `folder` is the wanted one. */
   entry: string | undefined;
   identity: string;
 }>;

@@ -21,33 +21,9 @@ export function openSource(options: OpenSource): Promise<SourceSnapshot> {
  * link or name has an effect (D6). Throws OperatorError.
  */
 async function openGitSource(options: OpenSource): Promise<SourceSnapshot> {
-  const { address, ref, quarantine, limits, signal, progress, env } = options;
+  const { address, ref, quarantine, limits, progress } = options;
   if (address.kind !== 'git') throw new Error('this source is no repository');
-  const outOfTime = AbortSignal.timeout(limits.timeMs);
-  const git = async (args: readonly string[], more: Partial<GitRequest> = {}): Promise<Buffer> => {
-    const both = AbortSignal.any([signal, outOfTime]);
-    const outcome = await runGit({
-      args,
-      fileLimit: limits.packBytes,
-      signal: both,
-      env,
-      progress,
-      ...more,
-    }).catch((error: unknown) => {
-      if (outOfTime.aborted && !signal.aborted)
-        throw new OperatorError(`${address.url} did not give its files within ${limits.timeMs / 1_000} s.`);
-      throw error;
-    });
-    if (outcome.status === 'done') return outcome.output;
-    if (outcome.status === 'too much output')
-      throw new OperatorError(`${address.url} holds more than ${limits.entries} files.`);
-    const tooLarge = /File too large/.test(outcome.message);
-    throw new OperatorError(
-      tooLarge
-        ? `${address.url} is larger than ${sizeText(limits.packBytes)}.`
-        : `${address.url} can't be fetched: ${outcome.message}.${hint(outcome.message, ref)}`,
-    );
-  };
+  const git = createGit(options, address.url);
   const close = (): void => rmSync(quarantine, { recursive: true, force: true });
 
   try {
@@ -94,6 +70,37 @@ async function openGitSource(options: OpenSource): Promise<SourceSnapshot> {
     close();
     throw error;
   }
+}
+
+type Git = (args: readonly string[], more?: Partial<GitRequest>) => Promise<Buffer>;
+
+/** Makes the function that runs git. It throws OperatorError, also if all its runs together take too long. */
+function createGit({ ref, limits, signal, progress, env }: OpenSource, url: string): Git {
+  const outOfTime = AbortSignal.timeout(limits.timeMs);
+  return async (args: readonly string[], more: Partial<GitRequest> = {}): Promise<Buffer> => {
+    const both = AbortSignal.any([signal, outOfTime]);
+    const outcome = await runGit({
+      args,
+      fileLimit: limits.packBytes,
+      signal: both,
+      env,
+      progress,
+      ...more,
+    }).catch((error: unknown) => {
+      if (outOfTime.aborted && !signal.aborted)
+        throw new OperatorError(`${url} did not give its files within ${limits.timeMs / 1_000} s.`);
+      throw error;
+    });
+    if (outcome.status === 'done') return outcome.output;
+    if (outcome.status === 'too much output')
+      throw new OperatorError(`${url} holds more than ${limits.entries} files.`);
+    const tooLarge = /File too large/.test(outcome.message);
+    throw new OperatorError(
+      tooLarge
+        ? `${url} is larger than ${sizeText(limits.packBytes)}.`
+        : `${url} can't be fetched: ${outcome.message}.${hint(outcome.message, ref)}`,
+    );
+  };
 }
 
 function hint(message: string, ref: string | undefined): string {

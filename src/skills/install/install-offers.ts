@@ -59,12 +59,7 @@ export async function readOffers(
       problems: [`SKILL.md has more than ${sizeText(limits.fileBytes)}`],
     }));
   const others: string[] = [];
-  const chosen: {
-    found: FoundInSource;
-    definition: Definition;
-    notes: readonly Diagnostic[];
-    bytes: Buffer;
-  }[] = [];
+  const chosen: Chosen[] = [];
   for (const [index, each] of small.entries()) {
     const bytes = skillFiles[index] ?? Buffer.alloc(0);
     const read = judge(placeOf(snapshot, each, bytes), { diagnostics: [] }, strict);
@@ -87,35 +82,49 @@ export async function readOffers(
   const files = chosen.flatMap((each) => plainFiles(each.found));
   keepWithin(files, snapshot, limits);
   const bytes = new Map((await snapshot.read(files)).map((read, index) => [files[index]?.path, read]));
-  const offers = chosen.map(({ found: each, definition, notes }) => {
-    const offered = plainFiles(each).map((entry): OfferedFile => {
-      const content = bytes.get(entry.path) ?? Buffer.alloc(0);
-      return {
-        path: pathInSkill(each, entry),
-        bytes: content,
-        sha256: sha256Of(content),
-        executable: entry.executable,
-      };
-    });
-    // The file may have changed after the first reading, so what will be loaded is judged again.
-    const skillFile = offered.find(({ path }) => path === pathInSkill(each, each.skillFile));
-    const again = judge(
-      placeOf(snapshot, each, skillFile?.bytes ?? Buffer.alloc(0)),
-      { diagnostics: [] },
-      strict,
-    );
-    if (!again.ok || again.definition.name !== definition.name)
-      throw new OperatorError(`${each.path} changed while it was read; try again.`);
+  const offers = chosen.map((one) => toOffer(one, { snapshot, bytes, strict }));
+  return { offers, refused, others: others.sort(), tooDeep };
+}
+
+type Chosen = Readonly<{
+  found: FoundInSource;
+  definition: Definition;
+  notes: readonly Diagnostic[];
+  bytes: Buffer;
+}>;
+
+/** Puts the files of a skill together. `bytes` are by path. */
+function toOffer(
+  { found, definition: { name }, notes }: Chosen,
+  {
+    snapshot,
+    bytes,
+    strict,
+  }: Readonly<{ snapshot: SourceSnapshot; bytes: ReadonlyMap<string | undefined, Buffer>; strict: boolean }>,
+): SkillOffer {
+  const files = plainFiles(found).map((entry): OfferedFile => {
+    const content = bytes.get(entry.path) ?? Buffer.alloc(0);
     return {
-      name: definition.name,
-      path: each.path,
-      definition: again.definition,
-      files: offered,
-      scripts: offered.filter(({ path }) => isScriptPath(path)),
-      diagnostics: [...again.definition.diagnostics, ...notes],
+      path: pathInSkill(found, entry),
+      bytes: content,
+      sha256: sha256Of(content),
+      executable: entry.executable,
     };
   });
-  return { offers, refused, others: others.sort(), tooDeep };
+  // The file may have changed after the first reading, so what will be loaded is judged again.
+  const skillFile = files.find(({ path }) => path === pathInSkill(found, found.skillFile));
+  const place = placeOf(snapshot, found, skillFile?.bytes ?? Buffer.alloc(0));
+  const again = judge(place, { diagnostics: [] }, strict);
+  if (!again.ok || again.definition.name !== name)
+    throw new OperatorError(`${found.path} changed while it was read; try again.`);
+  return {
+    name,
+    path: found.path,
+    definition: again.definition,
+    files,
+    scripts: files.filter(({ path }) => isScriptPath(path)),
+    diagnostics: [...again.definition.diagnostics, ...notes],
+  };
 }
 
 function placeOf({ address }: SourceSnapshot, { path, skillFile }: FoundInSource, bytes: Buffer) {

@@ -47,10 +47,7 @@ function parse(source: SkillPlace, options: Readonly<{ positions: boolean }>): P
   read.warnings.forEach(report);
   if (!read.ok) return refuse(read.problem, { accessBroken: read.accessBroken });
   const { front, repaired, body, yamlLine } = read.file;
-  for (const field of repaired) {
-    const message = `${field} is no valid YAML as it stands; put it in quotes`;
-    report({ level: 'warning', code: 'YAML_REPAIRED', message, field });
-  }
+  for (const field of repaired) report(yamlRepaired(field));
   const { fields, twice } = bySnakeCase(front);
   const name = readName(fields, folder, fallbackName, report);
   if (name === '')
@@ -63,11 +60,8 @@ function parse(source: SkillPlace, options: Readonly<{ positions: boolean }>): P
   const rest = readFields(fields, (diagnostic) =>
     report({ ...diagnostic, line: diagnostic.line && diagnostic.line + yamlLine - 1 }),
   );
-  const broken = diagnostics.filter(({ level, code }) => level === 'error' && code !== restrictionNotKept);
-  if (broken.length > 0) {
-    const accessBroken = broken.some(({ field = '' }) => accessFields.has(field));
-    return { ok: false, diagnostics, name, accessBroken };
-  }
+  const broken = brokenFields(diagnostics);
+  if (broken !== undefined) return { ok: false, diagnostics, name, ...broken };
   if (body.trim() === '')
     return refuse(error('BODY_EMPTY', 'no instructions follow the front matter'), { name });
   const description = readDescription(fields, body, report);
@@ -89,6 +83,18 @@ function parse(source: SkillPlace, options: Readonly<{ positions: boolean }>): P
       diagnostics,
     }),
   };
+}
+
+/** Undefined if no field is broken. `accessBroken` is true if one of them says who may use the skill. */
+function brokenFields(diagnostics: readonly Diagnostic[]): Readonly<{ accessBroken: boolean }> | undefined {
+  const broken = diagnostics.filter(({ level, code }) => level === 'error' && code !== restrictionNotKept);
+  if (broken.length === 0) return undefined;
+  return { accessBroken: broken.some(({ field = '' }) => accessFields.has(field)) };
+}
+
+function yamlRepaired(field: string): Diagnostic {
+  const message = `${field} is no valid YAML as it stands; put it in quotes`;
+  return { level: 'warning', code: 'YAML_REPAIRED', message, field };
 }
 
 function readName(

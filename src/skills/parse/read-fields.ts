@@ -67,12 +67,7 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     report({ level, code: 'FIELD_INVALID', message, field, line: value.line });
     return undefined;
   };
-  for (const field of proseFields) {
-    const value = fields.get(field);
-    if (value?.kind !== 'text' || value.cutBy === undefined) continue;
-    const message = `${field} ends before ${JSON.stringify(value.cutBy.slice(0, 40))}: put the text in quotes`;
-    report({ level: 'warning', code: 'COMMENT_CUTS_VALUE', message, field, line: value.line });
-  }
+  for (const diagnostic of cutProse(fields)) report(diagnostic);
   const metadata = readMetadata(fields.get('metadata'), report);
   const shown = (field: string): FrontValue | undefined => fields.get(field) ?? metadata.written.get(field);
   const listShown = (field: string): readonly string[] =>
@@ -115,6 +110,16 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     agent: read('agent', readFilled) ?? 'general',
     ...optional('argumentHint', read('argument_hint', readSource)),
   };
+}
+
+/** Warns of prose that a comment cuts. */
+function cutProse(fields: FrontMap): readonly Diagnostic[] {
+  return proseFields.flatMap((field) => {
+    const value = fields.get(field);
+    if (value?.kind !== 'text' || value.cutBy === undefined) return [];
+    const message = `${field} ends before ${JSON.stringify(value.cutBy.slice(0, 40))}: put the text in quotes`;
+    return [{ level: 'warning', code: 'COMMENT_CUTS_VALUE', message, field, line: value.line }];
+  });
 }
 
 function readContext(value: FrontValue): Read<'fork' | 'inline'> {
