@@ -43,8 +43,7 @@ type Running = {
 
 const seenMs = 10_000;
 
-/** Keeps a connection to each configured server. The SDK is loaded only for the first one (B3, B4). */
-export function createConfiguredServers(options: {
+type ServerOptions = Readonly<{
   /** Returns `[mcp]` of the config in force. */
   settings: () => Readonly<Record<string, McpSettings>>;
   agreements: Agreements;
@@ -56,19 +55,72 @@ export function createConfiguredServers(options: {
   connect?: ConnectOnce;
   clock: Clock;
   log: Log;
-}): ConfiguredServers {
-  const { settings, agreements, onOff, process, redact, clock, log } = options;
-  const running = new Map<string, Running>();
-  const closing = new Set<Promise<void>>();
+}>;
+
+/** Keeps a connection to each configured server. The SDK is loaded only for the first one (B3, B4). */
+export function createConfiguredServers(options: ServerOptions): ConfiguredServers {
+  const { settings, agreements, onOff, clock, log } = options;
   let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
-  const endWithUs = createEndWithUs(log);
   let started = false;
-  const connect: ConnectOnce =
-    options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
+  const links = createLinks(options, take);
+  const { running } = links;
 
   async function remember(): Promise<void> {
     remembered = await agreements.all();
   }
+
+  async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
+    const tools = distinct(server, readTools(server, raw, log), log);
+    const trusted = settings()[server]?.trusted === true;
+    await agreements.take(server, { identity, trusted, tools }, (off) => onOff(server, off));
+    await remember();
+    const one = running.get(server);
+    if (one?.identity === identity) one.listed = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  function follow(): void {
+    if (started) links.follow(settings());
+  }
+
+  const forget = agreements.onAgreed(() => {
+    if (started)
+      remember().catch((error: unknown) => log.error({ err: error }, 'what was agreed to could not be read'));
+  });
+
+  return {
+    tools: createServerTools({ ...options, running, agreementOf: (server) => remembered.get(server) }),
+    async start() {
+      if (Object.keys(settings()).length > 0) await remember();
+      started = true;
+      follow();
+    },
+    async seen() {
+      const unseen = [...running].filter(
+        ([server, { identity }]) => remembered.get(server)?.identity !== identity,
+      );
+      const tried = Promise.all(unseen.map(([, { link }]) => link.tried)).then(() => undefined);
+      await raceTimeout(clock, tried, seenMs);
+    },
+    follow,
+    states: () => Object.fromEntries([...running].map(([server, { link }]) => [server, link.state()])),
+    async stop() {
+      started = false;
+      forget();
+      await links.close();
+    },
+  };
+}
+
+/** Opens and closes connections as the config changes. `take` receives each list of tools. */
+function createLinks(
+  { process, redact, clock, log, ...options }: ServerOptions,
+  take: (server: string, identity: string, raw: readonly unknown[]) => Promise<void>,
+) {
+  const running = new Map<string, Running>();
+  const closing = new Set<Promise<void>>();
+  const endWithUs = createEndWithUs(log);
+  const connect: ConnectOnce =
+    options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
 
   function open(server: string, config: McpSettings): void {
     const identity = identityOf(config);
@@ -88,50 +140,41 @@ export function createConfiguredServers(options: {
     running.set(server, { link, opened: openedWith(config), identity, made: new Map() });
   }
 
-  async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
-    if (raw.length > mostTools)
-      log.warn({ server }, `an MCP server has more than ${mostTools} tools: the others are left out`);
-    const tools: McpDefinition[] = [];
-    for (const read of raw.slice(0, mostTools).map(readDefinition)) {
-      if (read.ok) tools.push(read.definition);
-      else log.warn({ server, tool: read.name }, `a tool of an MCP server is left out: ${read.problem}`);
-    }
-    const trusted = settings()[server]?.trusted === true;
-    const listing = { identity, trusted, tools: distinct(server, tools) };
-    await agreements.take(server, listing, (off) => onOff(server, off));
-    await remember();
-    const one = running.get(server);
-    if (one?.identity === identity) one.listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
-  }
+  return {
+    running: running as ReadonlyMap<string, Running>,
+    follow(wanted: Readonly<Record<string, McpSettings>>): void {
+      for (const [server, { link, opened }] of running) {
+        const now = wanted[server];
+        if (now !== undefined && openedWith(now) === opened) continue;
+        running.delete(server);
+        const closed = link.close().finally(() => closing.delete(closed));
+        closing.add(closed);
+      }
+      for (const [server, config] of Object.entries(wanted)) if (!running.has(server)) open(server, config);
+    },
+    async close(): Promise<void> {
+      await Promise.all([...closing, ...[...running.values()].map(({ link }) => link.close())]);
+      running.clear();
+    },
+  };
+}
 
-  /** Of two tools whose names would be equal, only the first is kept. */
-  function distinct(server: string, tools: readonly McpDefinition[]): readonly McpDefinition[] {
-    const names = new Map<string, string>();
-    return tools.filter(({ name }) => {
-      const here = mcpToolName(server, name);
-      const other = names.get(here);
-      if (other === undefined) names.set(here, name);
-      else
-        log.warn(
-          { server, tools: [other, name] },
-          `two tools of an MCP server would be ${here}: the second is left out`,
-        );
-      return other === undefined;
-    });
-  }
-
-  /** The tools that are on, by the server's own list or otherwise by the last one known. */
-  function on({ identity, listed }: Running, of: ServerAgreement | undefined): readonly McpDefinition[] {
-    if (of?.identity !== identity) return [];
-    return of.tools.flatMap((tool: ToolAgreement) => {
-      const seen = listed === undefined ? tool.seen : listed.get(tool.name);
-      return seen !== undefined && isOn({ ...tool, seen }) ? [seen] : [];
-    });
-  }
-
+/** The tools of all servers that are on. A tool stays the same object as long as nothing about it changes. */
+function createServerTools({
+  settings,
+  running,
+  agreementOf,
+  redact,
+}: Pick<ServerOptions, 'settings' | 'redact'> &
+  Readonly<{
+    running: ReadonlyMap<string, Running>;
+    agreementOf(server: string): ServerAgreement | undefined;
+  }>): OutsideSource {
   function toolOf(server: string, one: Running, config: McpSettings, definition: McpDefinition): OutsideTool {
     const made = one.made.get(definition.hash + definition.name);
     if (made?.of === config) return made.tool;
+    const isSame = ({ name, hash }: McpDefinition): boolean =>
+      name === definition.name && hash === definition.hash;
     const tool: OutsideTool = {
       tool: mcpTool({
         server,
@@ -139,11 +182,7 @@ export function createConfiguredServers(options: {
         definition,
         trusted: config.trusted,
         isProcess: config.url === undefined,
-        isStill: () =>
-          running.get(server) === one &&
-          on(one, remembered.get(server)).some(
-            ({ name, hash }) => name === definition.name && hash === definition.hash,
-          ),
+        isStill: () => running.get(server) === one && toolsOn(one, agreementOf(server)).some(isSame),
         call: one.link.call,
         redact,
       }),
@@ -155,58 +194,56 @@ export function createConfiguredServers(options: {
     return tool;
   }
 
-  function follow(): void {
-    if (!started) return;
-    const wanted = settings();
-    for (const [server, { link, opened }] of running) {
-      const now = wanted[server];
-      if (now !== undefined && openedWith(now) === opened) continue;
-      running.delete(server);
-      const closed = link.close().finally(() => closing.delete(closed));
-      closing.add(closed);
-    }
-    for (const [server, config] of Object.entries(wanted)) if (!running.has(server)) open(server, config);
-  }
+  return () =>
+    Object.entries(settings())
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([server, config]) => {
+        const one = running.get(server);
+        if (one === undefined || one.opened !== openedWith(config)) return [];
+        return toolsOn(one, agreementOf(server)).map((tool) => toolOf(server, one, config, tool));
+      });
+}
 
-  const forget = agreements.onAgreed(() => {
-    if (started)
-      remember().catch((error: unknown) => log.error({ err: error }, 'what was agreed to could not be read'));
+/** The tools that are on, by the server's own list or otherwise by the last one known. */
+function toolsOn(
+  { identity, listed }: Running,
+  agreement: ServerAgreement | undefined,
+): readonly McpDefinition[] {
+  if (agreement?.identity !== identity) return [];
+  return agreement.tools.flatMap((tool: ToolAgreement) => {
+    const seen = listed === undefined ? tool.seen : listed.get(tool.name);
+    return seen !== undefined && isOn({ ...tool, seen }) ? [seen] : [];
   });
+}
 
-  return {
-    tools: () =>
-      Object.entries(settings())
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .flatMap(([server, config]) => {
-          const one = running.get(server);
-          if (one === undefined || one.opened !== openedWith(config)) return [];
-          return on(one, remembered.get(server)).map((definition) => toolOf(server, one, config, definition));
-        }),
-    async start() {
-      if (Object.keys(settings()).length > 0) await remember();
-      started = true;
-      follow();
-    },
-    async seen() {
-      const unseen = [...running].filter(
-        ([server, { identity }]) => remembered.get(server)?.identity !== identity,
+/** The definitions of a listing, without those that can't be used. */
+function readTools(server: string, raw: readonly unknown[], log: Log): readonly McpDefinition[] {
+  if (raw.length > mostTools)
+    log.warn({ server }, `an MCP server has more than ${mostTools} tools: the others are left out`);
+  return raw
+    .slice(0, mostTools)
+    .map(readDefinition)
+    .flatMap((read) => {
+      if (read.ok) return [read.definition];
+      log.warn({ server, tool: read.name }, `a tool of an MCP server is left out: ${read.problem}`);
+      return [];
+    });
+}
+
+/** Of two tools whose names would be equal, only the first is kept. */
+function distinct(server: string, tools: readonly McpDefinition[], log: Log): readonly McpDefinition[] {
+  const names = new Map<string, string>();
+  return tools.filter(({ name }) => {
+    const here = mcpToolName(server, name);
+    const other = names.get(here);
+    if (other === undefined) names.set(here, name);
+    else
+      log.warn(
+        { server, tools: [other, name] },
+        `two tools of an MCP server would be ${here}: the second is left out`,
       );
-      const tried = Promise.all(unseen.map(([, { link }]) => link.tried));
-      await raceTimeout(
-        clock,
-        tried.then(() => undefined),
-        seenMs,
-      );
-    },
-    follow,
-    states: () => Object.fromEntries([...running].map(([server, { link }]) => [server, link.state()])),
-    async stop() {
-      started = false;
-      forget();
-      await Promise.all([...closing, ...[...running.values()].map(({ link }) => link.close())]);
-      running.clear();
-    },
-  };
+    return other === undefined;
+  });
 }
 
 /** The settings that need a new connection if they change. Rules and trust are read at each use. */

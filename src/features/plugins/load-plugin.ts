@@ -90,26 +90,9 @@ export async function loadPlugin(options: {
   const made = await settled(plugin.makeTools(context), clock);
   if (made === 'late') return broken(`it did not make its tools within ${patienceMs / 1_000} s`, name);
   if (!made.ok) return broken(describeImportFault(made.error, file), name);
-  const tools = z.array(tool).safeParse(made.value);
-  if (!tools.success)
-    return broken(
-      `its tools are no list of what defineTool gives: write tools: () => [defineTool({ … })]`,
-      name,
-    );
-  const twice = tools.data.find(
-    (one, index) => tools.data.findIndex((other) => other.name === one.name) < index,
-  );
-  if (twice !== undefined) return broken(`two of its tools are called ${twice.name}`, name);
-  return {
-    ok: true,
-    plugin: {
-      name,
-      file,
-      tools: tools.data,
-      providers: plugin.capabilities,
-      skills,
-    },
-  };
+  const tools = readTools(made.value);
+  if (typeof tools === 'string') return broken(tools, name);
+  return { ok: true, plugin: { name, file, tools, providers: plugin.capabilities, skills } };
 }
 
 const aFunction = z.custom((value) => typeof value === 'function');
@@ -126,6 +109,15 @@ const tool = z.custom<Tool>(
     z.looseObject({ kind: z.literal('skillet tool'), name: z.string(), bind: aFunction }).safeParse(value)
       .success,
 );
+
+/** The tools that a plugin made, or a sentence about what is wrong with them. */
+function readTools(made: unknown): readonly Tool[] | string {
+  const { success, data: tools } = z.array(tool).safeParse(made);
+  if (!success)
+    return 'its tools are no list of what defineTool gives: write tools: () => [defineTool({ … })]';
+  const twice = tools.find((one, index) => tools.findIndex((other) => other.name === one.name) < index);
+  return twice === undefined ? tools : `two of its tools are called ${twice.name}`;
+}
 
 function isFolder(at: string): boolean {
   try {

@@ -33,6 +33,8 @@ export type Plugins = Readonly<{
 
 type Entry = Config['plugins'][number];
 
+type Loaded = Readonly<{ key: string; plugin: LoadedPlugin }>;
+
 /** Loads `[[plugins]]` in their order. Without any, no plugin code is loaded. */
 export async function openPlugins(
   config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
@@ -46,7 +48,7 @@ export async function openPlugins(
   const forgive = blamePlugin(listed, log);
   const diagnostics: Diagnostic[] = [];
   const taken = new Map(builtInTools.names().map((name) => [name, 'this bot']));
-  const loaded: Readonly<{ key: string; plugin: LoadedPlugin }>[] = [];
+  const loaded: Loaded[] = [];
   const folder = config.path === undefined ? undefined : path.dirname(config.path);
 
   for (const [index, entry] of config.plugins.entries()) {
@@ -61,14 +63,8 @@ export async function openPlugins(
     });
     const whose = `the plugin ${outcome.ok ? outcome.plugin.name : (outcome.name ?? addressOf(entry))}`;
     const faults = outcome.ok ? clashes(outcome.plugin, loaded, taken) : outcome.faults;
-    for (const { code, message, path: file } of faults) {
-      diagnostics.push({
-        level: 'error',
-        code,
-        message: `${whose} is not loaded: ${message}`,
-        path: file,
-      });
-    }
+    for (const { code, message: why, path: file } of faults)
+      diagnostics.push({ level: 'error', code, message: `${whose} is not loaded: ${why}`, path: file });
     if (!outcome.ok || faults.length > 0) continue;
     for (const { name } of outcome.plugin.tools) taken.set(name, whose);
     loaded.push({ key: keyOf(entry), plugin: outcome.plugin });
@@ -84,24 +80,7 @@ export async function openPlugins(
     loaded: loaded.map(({ plugin }) => ({ name: plugin.name, tools: plugin.tools.map(({ name }) => name) })),
     skillFolders: loaded.flatMap(({ plugin }) => (plugin.skills === undefined ? [] : [plugin.skills])),
     diagnostics,
-    source(now, open) {
-      const bound = loaded.map(({ key, plugin }) => {
-        const of = open(plugin.name);
-        return { key, name: plugin.name, tools: plugin.tools.map((tool): HostTool => tool.bind(of)) };
-      });
-      return () => {
-        const entries = new Map(now().plugins.map((entry) => [keyOf(entry), entry]));
-        return bound.flatMap(({ key, name, tools }) => {
-          const entry = entries.get(key);
-          if (entry?.enabled !== true) return [];
-          const access = {
-            chatTypes: entry.chatTypes ?? chatTypes,
-            users: entry.users ?? 'everybody',
-          } as const;
-          return tools.map((tool) => ({ tool, from: `plugin ${name}`, main: entry.main, access }));
-        });
-      };
-    },
+    source: (now, open) => toolsOf(loaded, now, open),
     providers: ({ plugins }) => {
       const on = new Set(plugins.filter(({ enabled }) => enabled).map(keyOf));
       return loaded.flatMap(({ key, plugin }) => (on.has(key) ? plugin.providers : []));
@@ -110,6 +89,30 @@ export async function openPlugins(
       forgive();
       closeImports();
     },
+  };
+}
+
+/** The tools of the plugins that the config still lists. */
+function toolsOf(
+  loaded: readonly Loaded[],
+  config: () => Pick<Config, 'plugins'>,
+  open: (plugin: string) => OpenCall,
+): OutsideSource {
+  const bound = loaded.map(({ key, plugin }) => {
+    const openCall = open(plugin.name);
+    return { key, name: plugin.name, tools: plugin.tools.map((tool): HostTool => tool.bind(openCall)) };
+  });
+  return () => {
+    const entries = new Map(config().plugins.map((entry) => [keyOf(entry), entry]));
+    return bound.flatMap(({ key, name, tools }) => {
+      const entry = entries.get(key);
+      if (entry?.enabled !== true) return [];
+      const access = {
+        chatTypes: entry.chatTypes ?? chatTypes,
+        users: entry.users ?? 'everybody',
+      } as const;
+      return tools.map((tool) => ({ tool, from: `plugin ${name}`, main: entry.main, access }));
+    });
   };
 }
 
