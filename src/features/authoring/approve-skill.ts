@@ -38,15 +38,17 @@ export function versionOf(hash: string): string {
   return hash.slice(0, 32);
 }
 
-/** `onChange` is called after each change, to read the skills again. `tellAsker` is undefined while no bot runs. */
-export function createSkillApprovals(options: {
+type Deps = Readonly<{
   root: string;
   written: WrittenSkills;
+  /** Called after each change, to read the skills again. */
   onChange(): Promise<unknown>;
+  /** Undefined while no bot runs. */
   tellAsker?: TellAsker;
   log: Log;
-}): SkillApprovals {
-  const { root, written, onChange, tellAsker, log } = options;
+}>;
+
+export function createSkillApprovals({ root, written, onChange, tellAsker, log }: Deps): SkillApprovals {
   const hashOf = (name: string): string | undefined => hashSkill(path.join(root, name))?.hash;
 
   async function judge(
@@ -85,11 +87,8 @@ export function createSkillApprovals(options: {
     discard: (name, version) =>
       judge(name, version, async (record, hash) => {
         if (!record.hashes.includes(hash)) return 'changed';
-        const restored = await removeWritten(
-          root,
-          name,
-          record.approved === hash ? undefined : record.approved,
-        );
+        const before = record.approved === hash ? undefined : record.approved;
+        const restored = await removeWritten(root, name, before);
         const back = hashOf(name);
         if (restored && back !== undefined) await written.set({ ...record, hashes: [back] });
         else await written.delete(name);

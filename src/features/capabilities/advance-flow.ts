@@ -40,7 +40,7 @@ const final: ReadonlySet<CapabilityCode> = new Set([
   'capability_access_denied',
 ]);
 
-export function createAdvanceFlow(options: {
+type AdvanceDeps = Readonly<{
   providers: () => ConfiguredProviders;
   records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
@@ -49,8 +49,10 @@ export function createAdvanceFlow(options: {
   askToConfirm(flow: OpenFlow, account: LinkedAccount): Promise<void>;
   tellFailure(flow: OpenFlow, why: CapabilityFailure, over: boolean): Promise<void>;
   clock: Clock;
-}): AdvanceFlow {
-  const { providers, records, key, calls, askToConfirm, tellFailure, clock } = options;
+}>;
+
+export function createAdvanceFlow(deps: AdvanceDeps): AdvanceFlow {
+  const { providers, records, key, calls, askToConfirm, tellFailure, clock } = deps;
 
   async function change(
     flow: OpenFlow,
@@ -58,22 +60,6 @@ export function createAdvanceFlow(options: {
     to: Omit<FlowChange, 'sealed'>,
   ): Promise<boolean> {
     return records.change(flow.id, flow.state, { ...to, sealed: sealFlow(await key(), flow.id, content) });
-  }
-
-  async function ask(
-    { id: _, capability, state, content }: OpenFlow,
-    signal: AbortSignal,
-  ): Promise<CapabilityOutcome<BridgeResults['auth_poll']>> {
-    const provider = providers().get(namespaceOf(capability));
-    if (provider === undefined)
-      return failure('capability_not_found', `no provider of ${capability} is set up any more`);
-    const { answer, begun, requester, skill, run } = content;
-    const subject = { requester, skill, run };
-    const params = { capability_id: capability, flow_state: begun.flow_state };
-    if (state !== 'submitted' || answer === undefined)
-      return calls.call(provider, 'auth_poll', params, subject, signal);
-    const given = { authorization_code: answer.code, raw_callback_url: answer.url, state: answer.state };
-    return calls.call(provider, 'auth_complete', { ...params, ...given }, subject, signal);
   }
 
   return async (flow, signal) => {
@@ -90,7 +76,7 @@ export function createAdvanceFlow(options: {
       if (await change(flow, unanswered, { state: 'ended' })) await tellFailure(flow, over, true);
       return over;
     }
-    const outcome = checkLinked(await ask(flow, signal));
+    const outcome = checkLinked(await askProvider(flow, { providers, calls, signal }));
     const isDevice = content.begun.flow_type === 'device_code';
     const intervalMs = pollMs(content.begun);
     if (!outcome.ok) {
@@ -119,6 +105,23 @@ export function createAdvanceFlow(options: {
   };
 }
 
+/** Sends the provider the code that a person gave, or asks it how the sign-in is. */
+async function askProvider(
+  { capability, state, content }: OpenFlow,
+  { providers, calls, signal }: Pick<AdvanceDeps, 'providers' | 'calls'> & Readonly<{ signal: AbortSignal }>,
+): Promise<CapabilityOutcome<BridgeResults['auth_poll']>> {
+  const provider = providers().get(namespaceOf(capability));
+  if (provider === undefined)
+    return failure('capability_not_found', `no provider of ${capability} is set up any more`);
+  const { answer, begun, requester, skill, run } = content;
+  const subject = { requester, skill, run };
+  const params = { capability_id: capability, flow_state: begun.flow_state };
+  if (state !== 'submitted' || answer === undefined)
+    return calls.call(provider, 'auth_poll', params, subject, signal);
+  const given = { authorization_code: answer.code, raw_callback_url: answer.url, state: answer.state };
+  return calls.call(provider, 'auth_complete', { ...params, ...given }, subject, signal);
+}
+
 /** Checks that a linked account has references in it, never a secret (C3). */
 function checkLinked(
   outcome: CapabilityOutcome<BridgeResults['auth_poll']>,
@@ -133,54 +136,29 @@ function checkLinked(
       );
 }
 
-type AttendFlows = Readonly<{
+type SignInWorker = Readonly<{
   wake(): void;
   /** Works until `signal` aborts. Resolves once running work has ended. */
   run(signal: AbortSignal): Promise<void>;
+}>;
+
+type SignInWorkerDeps = Readonly<{
+  records: CapabilityRecords;
+  key: () => Promise<CapabilityKey>;
+  advance: AdvanceFlow;
+  clock: Clock;
+  log: Log;
 }>;
 
 /**
  * Works on sign-ins: sends codes, polls device flows, shows identities (C6). Work of a process that crashed is due
  * after 10 seconds; that of one that stopped is due at once.
  */
-export function createSignInWorker(options: {
-  records: CapabilityRecords;
-  key: () => Promise<CapabilityKey>;
-  advance: AdvanceFlow;
-  clock: Clock;
-  log: Log;
-}): AttendFlows {
-  const { records, key, advance, clock, log } = options;
+export function createSignInWorker(deps: SignInWorkerDeps): SignInWorker {
+  const { records, clock, log } = deps;
+  const workOn = createWorkOn(deps);
   const worker: { wake?: () => void } = {};
   const wake = (): void => worker.wake?.();
-
-  async function takeOn(kept: KeptFlow, until: number, signal: AbortSignal): Promise<void> {
-    const ended = new AbortController();
-    const lost = new AbortController();
-    void hold(kept.id, until, ended.signal, lost);
-    try {
-      const flow = openFlow(await key(), kept);
-      if (flow !== undefined) await advance(flow, AbortSignal.any([signal, lost.signal]));
-    } finally {
-      ended.abort();
-    }
-  }
-
-  /** Renews the lease until `ended` aborts. Aborts `lost` if another process has the work or it is done. */
-  async function hold(id: string, until: number, ended: AbortSignal, lost: AbortController): Promise<void> {
-    for (let held = until; ;) {
-      await clock.sleep(holdEveryMs, ended).catch(() => undefined);
-      if (ended.aborted) return;
-      const next = clock.now() + leaseMs;
-      try {
-        if (!(await records.holdOn(id, held, next))) return lost.abort(new Error('it is not held any more'));
-        held = next;
-      } catch (error) {
-        // The store is away, so nobody else can take it either.
-        if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
-      }
-    }
-  }
 
   async function giveBack({ id, state, sealed }: KeptFlow): Promise<void> {
     await records.change(id, state, { state, sealed, dueAt: clock.now() });
@@ -193,7 +171,7 @@ export function createSignInWorker(options: {
       const until = now + leaseMs;
       const kept = await records.takeDue(now, until);
       if (kept === undefined) return (await records.nextDue()) ?? Infinity;
-      const work = takeOn(kept, until, signal)
+      const work = workOn(kept, until, signal)
         .catch((error: unknown) => {
           if (!signal.aborted) throw error;
           return giveBack(kept);
@@ -229,4 +207,35 @@ export function createSignInWorker(options: {
       await Promise.all(underway);
     },
   };
+}
+
+/** Makes the function that does the next step of a sign-in and meanwhile renews its lease, which ends at `until`. */
+function createWorkOn({ records, key, advance, clock, log }: SignInWorkerDeps) {
+  return async (kept: KeptFlow, until: number, signal: AbortSignal): Promise<void> => {
+    const ended = new AbortController();
+    const lost = new AbortController();
+    void hold(kept.id, until, ended.signal, lost);
+    try {
+      const flow = openFlow(await key(), kept);
+      if (flow !== undefined) await advance(flow, AbortSignal.any([signal, lost.signal]));
+    } finally {
+      ended.abort();
+    }
+  };
+
+  /** Renews the lease until `ended` aborts. Aborts `lost` if another process has the work or it is done. */
+  async function hold(id: string, until: number, ended: AbortSignal, lost: AbortController): Promise<void> {
+    for (let held = until; ;) {
+      await clock.sleep(holdEveryMs, ended).catch(() => undefined);
+      if (ended.aborted) return;
+      const next = clock.now() + leaseMs;
+      try {
+        if (!(await records.holdOn(id, held, next))) return lost.abort(new Error('it is not held any more'));
+        held = next;
+      } catch (error) {
+        // The store is away, so nobody else can take it either.
+        if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
+      }
+    }
+  }
 }

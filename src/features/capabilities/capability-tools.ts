@@ -42,7 +42,7 @@ export const capabilityToolRows = {
   },
 } satisfies ToolRows;
 
-type CapabilityGround = Readonly<{
+type CapabilityDeps = Readonly<{
   invoke: InvokeCapability;
   flows: AuthFlows;
   accounts: Accounts;
@@ -99,36 +99,40 @@ const linking = prepareTool({
   risk: 'moderate',
 });
 
-/** The tools of a run for the capabilities that its skill declares (C4). */
-export function capabilityTools(
-  of: Omit<CapabilityCaller, 'requester'>,
-  ground: CapabilityGround,
-): readonly Tool[] {
-  const { invoke, flows, accounts, onCall } = ground;
-  const callerOf = ({ requester }: Pick<ToolContext, 'requester'>): CapabilityCaller => ({
-    ...of,
-    requester,
-  });
-  const refusal = async (
-    failed: CapabilityFailure,
-    call: Omit<CapabilityCallRecord, 'outcome'>,
-  ): Promise<Envelope> => {
-    await onCall({ ...call, outcome: failed.code });
-    return fail(failed.code, failed.message);
-  };
+/** The skill and run that call. The requester comes with each call. */
+type Calling = Omit<CapabilityCaller, 'requester'>;
 
-  const list = listing(async (_, context) => {
-    const caller = callerOf(context);
-    const shown: unknown[] = [];
-    for (const capability of of.declared) {
+/** The tools of a run for the capabilities that its skill declares (C4). */
+export function capabilityTools(calling: Calling, deps: CapabilityDeps): readonly Tool[] {
+  return [listTool(calling, deps), invokeTool(calling, deps), authTool(calling, deps)];
+}
+
+function callerOf(calling: Calling, { requester }: Pick<ToolContext, 'requester'>): CapabilityCaller {
+  return { ...calling, requester };
+}
+
+async function refusal(
+  { code, message }: CapabilityFailure,
+  call: Omit<CapabilityCallRecord, 'outcome'>,
+  { onCall }: CapabilityDeps,
+): Promise<Envelope> {
+  await onCall({ ...call, outcome: code });
+  return fail(code, message);
+}
+
+function listTool(calling: Calling, { invoke, accounts }: CapabilityDeps): Tool {
+  const tool = listing(async (_, context) => {
+    const caller = callerOf(calling, context);
+    const listed: unknown[] = [];
+    for (const capability of calling.declared) {
       const found = await invoke.find(caller, capability, context.signal);
       if (!found.ok) {
-        shown.push({ capability, unavailable: { code: found.code, reason: found.message } });
+        listed.push({ capability, unavailable: { code: found.code, reason: found.message } });
         continue;
       }
       const { description, sensitive, operations } = found.value.definition;
       const linked = await accounts.list({ sender: context.requester.sender, capability });
-      shown.push({
+      listed.push({
         capability,
         description,
         sensitive,
@@ -141,17 +145,22 @@ export function capabilityTools(
         ),
       });
     }
-    return succeed(shown);
+    return succeed(listed);
   });
+  // All text of providers is private, even a refusal (S7).
+  return { ...tool, assess: async () => ({ taint: calling.skill }) };
+}
 
-  const call = invoking(async (input, context) => {
-    const caller = callerOf(context);
-    const what = { caller, capability: input.capability, operation: input.operation };
+function invokeTool(calling: Calling, deps: CapabilityDeps): Tool {
+  const { invoke, onCall } = deps;
+  const tool = invoking(async (input, context) => {
+    const caller = callerOf(calling, context);
+    const call = { caller, capability: input.capability, operation: input.operation };
     context.progress(`${input.capability} ${input.operation}`);
     const { agreed, signal } = context;
     const outcome = await invoke.invoke(caller, input, { agreed, signal });
-    if (!outcome.ok) return refusal(outcome, what);
-    await onCall({ ...what, outcome: outcome.value.replayed ? 'replayed' : 'ok' });
+    if (!outcome.ok) return refusal(outcome, call, deps);
+    await onCall({ ...call, outcome: outcome.value.replayed ? 'replayed' : 'ok' });
     const { output, replayed } = outcome.value;
     return succeed(
       replayed
@@ -159,22 +168,46 @@ export function capabilityTools(
         : { output },
     );
   });
+  return { ...tool, assess: assessCall };
 
-  const auth = linking(async ({ action, capability, account_hint: hint, flow }, context) => {
-    const caller = callerOf(context);
-    const what = { caller, capability: capability ?? '', operation: `auth ${action}` };
+  /** The checks come before a person is asked to confirm (C5). */
+  async function assessCall(
+    input: unknown,
+    context: Pick<ToolContext, 'requester' | 'signal'>,
+  ): Promise<CallAssessment> {
+    const caller = callerOf(calling, context);
+    const request = input as Parameters<InvokeCapability['prepare']>[1];
+    const prepared = await invoke.prepare(caller, request, context.signal);
+    if (!prepared.ok) {
+      const { capability, operation } = request;
+      return { refused: await refusal(prepared, { caller, capability, operation }, deps) };
+    }
+    const { mutating, done, account } = prepared.value;
+    const taint = calling.skill;
+    if (!mutating || done) return { risk: 'safe', taint, outward: !done };
+    const mustConfirm = {
+      shown: shownCall(request, account),
+      refusedAs: 'capability_mutation_not_confirmed',
+    } as const;
+    return { risk: 'dangerous', mustConfirm, taint, outward: true };
+  }
+}
+
+function authTool(calling: Calling, deps: CapabilityDeps): Tool {
+  const { flows, accounts, onCall } = deps;
+  const { declared, skill: taint } = calling;
+  const tool = linking(async ({ action, capability, account_hint: hint, flow }, context) => {
+    const caller = callerOf(calling, context);
+    const call = { caller, capability: capability ?? '', operation: `auth ${action}` };
     switch (action) {
       case 'begin': {
-        const [only, ...others] = of.declared;
+        const [only, ...others] = declared;
         const named = capability ?? (others.length === 0 ? only : undefined);
         if (named === undefined) return fail('capability_invalid_input', 'name the capability');
-        const begun = await flows.begin(
-          caller,
-          { capability: named, hint, call: context.toolUseId },
-          context.signal,
-        );
-        if (!begun.ok) return refusal(begun, { ...what, capability: named });
-        await onCall({ ...what, capability: named, outcome: 'ok' });
+        const wanted = { capability: named, hint, call: context.toolUseId };
+        const begun = await flows.begin(caller, wanted, context.signal);
+        if (!begun.ok) return refusal(begun, { ...call, capability: named }, deps);
+        await onCall({ ...call, capability: named, outcome: 'ok' });
         return succeed({
           ...begun.value,
           next: 'The host has sent the link to the person. End now: say that they follow it, and ask again when it is linked.',
@@ -182,7 +215,7 @@ export function capabilityTools(
       }
       case 'list': {
         const linked = await accounts.list({ sender: context.requester.sender });
-        const theirs = linked.filter(({ capability: id }) => of.declared.includes(id));
+        const theirs = linked.filter(({ capability: id }) => declared.includes(id));
         return succeed({
           accounts: theirs.map(({ capability: id, ref }) => ({ capability: id, account: ref })),
           flows: await flows.list(caller),
@@ -191,40 +224,12 @@ export function capabilityTools(
       case 'poll':
       case 'complete': {
         const looked = await flows.look(caller, { flow, capability, as: action }, context.signal);
-        return looked.ok ? succeed(looked.value) : refusal(looked, what);
+        return looked.ok ? succeed(looked.value) : refusal(looked, call, deps);
       }
     }
   });
-
-  // All text of providers is private, even a refusal (S7).
-  const taint = of.skill;
-  return [
-    { ...list, assess: async () => ({ taint }) },
-    { ...call, assess: (input, context) => assessCall(input, callerOf(context), context.signal) },
-    {
-      ...auth,
-      assess: async (input) => ({ taint, outward: (input as { action?: unknown }).action === 'begin' }),
-    },
-  ];
-
-  /** The checks come before a person is asked to confirm (C5). */
-  async function assessCall(
-    input: unknown,
-    caller: CapabilityCaller,
-    signal: AbortSignal,
-  ): Promise<CallAssessment> {
-    const request = input as Parameters<InvokeCapability['prepare']>[1];
-    const prepared = await invoke.prepare(caller, request, signal);
-    if (!prepared.ok) {
-      const { capability, operation } = request;
-      return { refused: await refusal(prepared, { caller, capability, operation }) };
-    }
-    const { mutating, done, account } = prepared.value;
-    if (!mutating || done) return { risk: 'safe', taint, outward: !done };
-    const mustConfirm = {
-      shown: shownCall(request, account),
-      refusedAs: 'capability_mutation_not_confirmed',
-    } as const;
-    return { risk: 'dangerous', mustConfirm, taint, outward: true };
-  }
+  return {
+    ...tool,
+    assess: async (input) => ({ taint, outward: (input as { action?: unknown }).action === 'begin' }),
+  };
 }

@@ -25,22 +25,6 @@ export function createGuardSignIns(options: {
 }): GuardSignIns {
   const { take, channels, replies, audit, log } = options;
 
-  /** Deletes a message that others could read. False if the platform does not allow it. */
-  async function remove({ conversation, platformId }: Message): Promise<boolean> {
-    const channel = channels.get(conversation.channel);
-    if (channel === undefined || platformId === undefined) return false;
-    try {
-      await channel.remove(conversation, { id: platformId });
-      return true;
-    } catch (error) {
-      log.info(
-        { err: error, conversation: conversationKey(conversation) },
-        'a pasted code could not be deleted',
-      );
-      return false;
-    }
-  }
-
   /** Takes an answer out of a quote. A quoted answer counts as public, so it is never used. */
   async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
     const { sender } = message;
@@ -66,21 +50,13 @@ export function createGuardSignIns(options: {
       });
       const key = { key: `${message.id}!sign-in` };
       if (taken.kind === 'public') {
-        const gone = await remove(message);
-        const say = sayIn(message.sender.language);
-        const fate = gone ? say`I deleted it.` : say`Please delete it.`;
-        await replies.answer(
-          message,
-          say`That looked like the answer of a sign-in page. Others can read it here, so I didn’t use it. ${fate} Send it to me in a direct message.`,
-          key,
-        );
+        const isGone = await remove(message, { channels, log });
+        await replies.answer(message, publicText(isGone, message.sender.language), key);
       }
-      if (taken.kind === 'refused')
-        await replies.answer(
-          message,
-          failureText(taken.code, isOver.has(taken.code), message.sender.language),
-          key,
-        );
+      if (taken.kind === 'refused') {
+        const text = failureText(taken.code, isOver.has(taken.code), message.sender.language);
+        await replies.answer(message, text, key);
+      }
       return true;
     },
     async clean(message) {
@@ -99,3 +75,26 @@ const isOver: ReadonlySet<string> = new Set([
   'capability_auth_flow_expired',
   'capability_auth_flow_denied',
 ]);
+
+/** Deletes a message that others could read. False if the platform does not allow it. */
+async function remove(
+  { conversation, platformId }: Message,
+  { channels, log }: Readonly<{ channels: ReadonlyMap<string, Channel>; log: Log }>,
+): Promise<boolean> {
+  const channel = channels.get(conversation.channel);
+  if (channel === undefined || platformId === undefined) return false;
+  try {
+    await channel.remove(conversation, { id: platformId });
+    return true;
+  } catch (error) {
+    const fields = { err: error, conversation: conversationKey(conversation) };
+    log.info(fields, 'a pasted code could not be deleted');
+    return false;
+  }
+}
+
+function publicText(isGone: boolean, language: string | undefined): string {
+  const say = sayIn(language);
+  const fate = isGone ? say`I deleted it.` : say`Please delete it.`;
+  return say`That looked like the answer of a sign-in page. Others can read it here, so I didn’t use it. ${fate} Send it to me in a direct message.`;
+}

@@ -85,23 +85,7 @@ export function createSignedCalls(options: {
       ),
     call: (provider, method, params, { requester, skill, run }, signal) =>
       withTokens(async ({ publicJwk, issue }) => {
-        const { thread } = requester.conversation;
-        const operation: unknown = 'operation' in params ? params.operation : undefined;
-        const account = 'account_ref' in params ? params.account_ref : undefined;
-        const token = await issue({
-          namespace: provider.namespace,
-          method,
-          user: requester.sender,
-          chat: chatIdOf(requester.conversation),
-          chatType: requester.chatType,
-          thread,
-          skill,
-          run,
-          capability: params.capability_id,
-          operation: typeof operation === 'string' ? operation : undefined,
-          account: typeof account === 'string' ? account : undefined,
-          inputHash: hashJson('input_data' in params ? params.input_data : params),
-        });
+        const token = await issue(callIdentity({ provider, method, params }, { requester, skill, run }));
         const signed = { ...params, context_token: token } as unknown as BridgeParams[typeof method];
         const environment = bridgeEnvironment(env, publicJwk);
         const outcome = await callBridge(provider, method, signed, { environment, signal, endWithUs, log });
@@ -110,6 +94,45 @@ export function createSignedCalls(options: {
           ? outcome
           : failure(outcome.code, `the provider of ${provider.namespace} refused`);
       }),
+  };
+}
+
+function callIdentity<Method extends Signed>(
+  {
+    provider,
+    method,
+    params,
+  }: Readonly<{
+    provider: BridgeProvider;
+    method: Method;
+    params: Omit<BridgeParams[Method], 'context_token'>;
+  }>,
+  { requester, skill, run }: CallSubject,
+): CallIdentity {
+  const {
+    capability_id: capability,
+    operation,
+    account_ref: account,
+    input_data: input = params,
+  } = params as Readonly<{
+    capability_id: string;
+    operation?: unknown;
+    account_ref?: unknown;
+    input_data?: unknown;
+  }>;
+  return {
+    namespace: provider.namespace,
+    method,
+    user: requester.sender,
+    chat: chatIdOf(requester.conversation),
+    chatType: requester.chatType,
+    thread: requester.conversation.thread,
+    skill,
+    run,
+    capability,
+    operation: typeof operation === 'string' ? operation : undefined,
+    account: typeof account === 'string' ? account : undefined,
+    inputHash: hashJson(input),
   };
 }
 

@@ -21,6 +21,13 @@ export type TakenAnswer = Readonly<
   | { kind: 'public' }
 >;
 
+type TakeDeps = Readonly<{
+  records: CapabilityRecords;
+  key: () => Promise<CapabilityKey>;
+  wake(): void;
+  clock: Clock;
+}>;
+
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
 /** Milliseconds during which the answer to an ended sign-in is still recognised, from any sender. */
@@ -30,14 +37,12 @@ const knownMs = 3_600_000;
  * Takes answers of sign-in pages out of messages. A bare code counts only while a sign-in of its sender waits. A
  * `state` of another person is refused.
  */
-export function createTakeAuthAnswer(options: {
-  records: CapabilityRecords;
-  key: () => Promise<CapabilityKey>;
-  wake(): void;
-  clock: Clock;
-}): (message: Said) => Promise<TakenAnswer> {
-  const { records, key, wake, clock } = options;
-
+export function createTakeAuthAnswer({
+  records,
+  key,
+  wake,
+  clock,
+}: TakeDeps): (message: Said) => Promise<TakenAnswer> {
   async function submit(flow: OpenFlow, answer: Extract<AuthAnswer, { kind: 'code' }>): Promise<TakenAnswer> {
     const { code, url, state } = answer;
     const content = { ...flow.content, answer: { code, url, state } };
@@ -57,28 +62,6 @@ export function createTakeAuthAnswer(options: {
     return kept.some((flow) => isSame(openFlow(opened, flow)?.content.begun.expected_callback_state, state));
   }
 
-  function flowFor(
-    answer: Exclude<AuthAnswer, { kind: 'none' }>,
-    flows: readonly OpenFlow[],
-  ): OpenFlow | CapabilityCode {
-    const { state } = answer;
-    const isOpen = (flow: OpenFlow): boolean => flow.state === 'pending' && flow.expiresAt > clock.now();
-    const meant =
-      state === null
-        ? undefined
-        : flows.find(({ content }) => isSame(content.begun.expected_callback_state, state));
-    if (meant !== undefined) {
-      if (isOpen(meant)) return meant;
-      return meant.expiresAt <= clock.now() ? 'capability_auth_flow_expired' : 'capability_auth_flow_invalid';
-    }
-    const open = flows.filter(isOpen);
-    const [only, ...others] = open;
-    if (only === undefined) return 'capability_auth_flow_expired';
-    const carriesState = answer.kind !== 'code' || answer.url !== null;
-    if (state !== null || (carriesState && answer.kind === 'code')) return 'capability_auth_state_mismatch';
-    return others.length > 0 ? 'capability_auth_flow_ambiguous' : only;
-  }
-
   return async ({ text, chatType, external, sender }) => {
     const answer = readAuthAnswer(text);
     if (answer.kind === 'none') return answer;
@@ -96,7 +79,7 @@ export function createTakeAuthAnswer(options: {
     const waits = kept.some(({ state, expiresAt }) => state === 'pending' && expiresAt > clock.now());
     if (isBare && !waits) return { kind: 'none' };
     if (isPublic) return { kind: 'public' };
-    const flow = flowFor(answer, flows);
+    const flow = flowFor(answer, flows, clock.now());
     if (typeof flow === 'string') return { kind: 'refused', code: flow };
     const { capability } = flow;
     switch (answer.kind) {
@@ -112,6 +95,29 @@ export function createTakeAuthAnswer(options: {
         return { kind: 'refused', code: 'capability_auth_flow_denied', capability };
     }
   };
+}
+
+/** The open sign-in that an answer is for, or why there is none. */
+function flowFor(
+  answer: Exclude<AuthAnswer, { kind: 'none' }>,
+  flows: readonly OpenFlow[],
+  now: number,
+): OpenFlow | CapabilityCode {
+  const { state } = answer;
+  const isOpen = (flow: OpenFlow): boolean => flow.state === 'pending' && flow.expiresAt > now;
+  const named =
+    state === null
+      ? undefined
+      : flows.find(({ content }) => isSame(content.begun.expected_callback_state, state));
+  if (named !== undefined) {
+    if (isOpen(named)) return named;
+    return named.expiresAt <= now ? 'capability_auth_flow_expired' : 'capability_auth_flow_invalid';
+  }
+  const [only, ...others] = flows.filter(isOpen);
+  if (only === undefined) return 'capability_auth_flow_expired';
+  const carriesState = answer.kind !== 'code' || answer.url !== null;
+  if (state !== null || (carriesState && answer.kind === 'code')) return 'capability_auth_state_mismatch';
+  return others.length > 0 ? 'capability_auth_flow_ambiguous' : only;
 }
 
 function isSame(expected: string | undefined, given: string): boolean {
