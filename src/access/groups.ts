@@ -61,10 +61,9 @@ export function createGroups({ stored, users, migrations, audit, clock }: Deps):
     if (recent.some(([id]) => ids.includes(id))) return undefined;
     const byOthers = recent.filter(([id, asked]) => !asked.byOwner && id.startsWith(`${place.channel}:`));
     if (!byOwner && byOthers.length >= mostByOthers) return undefined;
-    const name = await nameOf();
-    const asked: Asked = { name, at: now, byOwner };
+    const asked: Asked = { name: await nameOf(), at: now, byOwner };
     await stored.set(askedKey(chatIdOf(place)), asked, askedMs);
-    return name;
+    return asked.name;
   };
 
   async function disallow(ids: readonly string[]): Promise<boolean> {
@@ -81,8 +80,8 @@ export function createGroups({ stored, users, migrations, audit, clock }: Deps):
       const group = { id, name: asked.name, since: clock.now() };
       if (verdict === 'allow') await users.allowGroup(group);
       else await stored.set(ignoredKey(id), group);
-      const said = verdict === 'allow' ? 'allowed' : 'ignored';
-      await audit.record({ event: 'group', verdict: said, conversation: id, by });
+      const decided = verdict === 'allow' ? 'allowed' : 'ignored';
+      await audit.record({ event: 'group', verdict: decided, conversation: id, by });
       return group;
     },
     async ignored() {
@@ -90,11 +89,9 @@ export function createGroups({ stored, users, migrations, audit, clock }: Deps):
     },
     async revoke(id) {
       const ids = await idsOf(placeOf(id));
-      const were = [
-        await disallow(ids),
-        ...(await Promise.all(ids.map((one) => stored.delete(ignoredKey(one))))),
-      ];
-      if (!were.includes(true)) return false;
+      const wasAllowed = await disallow(ids);
+      const wereIgnored = await Promise.all(ids.map((one) => stored.delete(ignoredKey(one))));
+      if (!wasAllowed && !wereIgnored.includes(true)) return false;
       await audit.record({ event: 'group', verdict: 'revoked', conversation: id });
       return true;
     },

@@ -21,7 +21,7 @@ import { chainedUseSkill } from '../runs/chained-skills.ts';
 import { createJudgeCalls } from '../runs/judge-calls.ts';
 import type { KeptFiles } from '../runs/kept-files.ts';
 import type { Questions } from '../runs/questions.ts';
-import { createSeeing } from '../runs/received-files.ts';
+import { createWithPictures } from '../runs/received-files.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
 import { createRunSkill } from '../runs/run-skill.ts';
@@ -101,7 +101,7 @@ function agentDeps(app: App, features: readonly Feature[], received: KeptFiles['
     availability: createAvailability(available),
     requirements: createRequirements({ config, mode: sandbox.mode, available, features }),
     asItStands: createAsItStands(createWrittenSkills(store), writtenRoot(config())),
-    seeing: createSeeing({ received, log }),
+    withPictures: createWithPictures({ received, log }),
   };
 }
 

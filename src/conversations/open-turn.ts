@@ -73,7 +73,7 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     visible,
     chat,
     here,
-    model: whileAdmitted(deps.seeing(models.get(here.model), chat), requester, deps.stillAdmitted),
+    model: whileAdmitted(deps.withPictures(models.get(here.model), chat), requester, deps.stillAdmitted),
     command: (name, args) => deps.writeCommand(conversation, name, args),
     answers: new Set(),
   };

@@ -14,49 +14,26 @@ import type { Store } from '../store/store.ts';
 /** Most bytes of one file, on any platform. */
 const largestOutgoing = 100_000_000;
 
-/**
- * Stores the bytes, then the outbox row, both named by the call, so that a repeat sends nothing twice (T12, Q6). Files
- * go only to the conversation in which the work is done (A12).
- */
-export function createDeliverArtifacts(options: {
+type DeliveryDeps = Readonly<{
   store: Store;
   outgoing: OutgoingFiles;
   channels: ReadonlyMap<string, Channel>;
   replies: Replies;
   /** Removes secrets from name, caption and bytes (S2). */
   clean(): Redaction;
-}): DeliverArtifacts {
-  const { store, outgoing, channels, replies, clean } = options;
+}>;
 
-  type Of = Parameters<DeliverArtifacts>[1];
-  type Ready = Readonly<{ outcome: DeliveredFile; key: string; caption: string; file: PartFile }>;
-
-  async function keep(artifact: Artifact, channel: Channel, of: Of, index: number): Promise<Ready | Refused> {
-    const key = `${of.turn}!file-${digest(`${of.call}\n${index}`).slice(0, 16)}`;
-    const id = digest(key).slice(0, 32);
-    const { text: redact, bytesInParts } = clean();
-    const name = redact(fileName(artifact.name));
-    const largest = Math.min(channel.files.largest, largestOutgoing);
-    const kept = await outgoing.keep(id, cleanBytes(artifact.data, bytesInParts()), name, largest);
-    if (kept === 'too large') {
-      const problem = `${name} is too large: at most ${byteSize(largest)} can be sent here`;
-      return { ok: false, code: 'FILE_TOO_LARGE', problem };
-    }
-    if (kept === 'full') {
-      const problem = `${name} was not taken: too many files wait to be sent already. Try again when they have arrived`;
-      return { ok: false, code: 'LIMIT_REACHED', problem };
-    }
-    if (kept.size === 0) {
-      await outgoing.remove(id);
-      const problem = `${name} is empty, and empty files can not be sent`;
-      return { ok: false, code: 'ARGUMENTS_INVALID', problem };
-    }
-    const outcome = { name, mime: artifact.mime ?? kept.mime, size: kept.size };
-    const { language } = of.requester;
-    const file = { id, ...outcome, language };
-    return { outcome, key, caption: redact(artifact.caption ?? '').trim(), file };
-  }
-
+/**
+ * Stores the bytes, then the outbox row, both named by the call, so that a repeat sends nothing twice (T12, Q6). Files
+ * go only to the conversation in which the work is done (A12).
+ */
+export function createDeliverArtifacts({
+  store,
+  outgoing,
+  channels,
+  replies,
+  clean,
+}: DeliveryDeps): DeliverArtifacts {
   /**
    * Removes bytes of a call that was repeated after a crash, if its part has arrived meanwhile. Nothing else would
    * remove them.
@@ -70,10 +47,14 @@ export function createDeliverArtifacts(options: {
     const { conversation, replyTo } = of.requester;
     const channel = channels.get(conversation.channel);
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
+    const largest = Math.min(channel.files.largest, largestOutgoing);
     const ready: Ready[] = [];
     let refused: Refused | undefined;
     for (const [index, artifact] of artifacts.entries()) {
-      const kept = await keep(artifact, channel, of, of.index + index);
+      const kept = await keepArtifact(
+        { artifact, of, index: of.index + index },
+        { largest, outgoing, clean },
+      );
       if ('ok' in kept) {
         refused = kept;
         break;
@@ -82,10 +63,8 @@ export function createDeliverArtifacts(options: {
     }
     const albums = albumsOf(ready, channel.files);
     const rows = albums.map(async ([first, ...rest]) => {
-      const caption = [first, ...rest]
-        .map((one) => one.caption)
-        .filter((text) => text !== '')
-        .join('\n');
+      const captions = [first, ...rest].map((one) => one.caption);
+      const caption = captions.filter((text) => text !== '').join('\n');
       const below = channel.files.fitsCaption(caption);
       const part = {
         markdown: below ? caption : '',
@@ -101,9 +80,43 @@ export function createDeliverArtifacts(options: {
     const outbox = (await Promise.all(rows)).flat();
     if (outbox.length > 0) await store.commit({ outbox });
     await Promise.all(albums.map(removeSent));
-    const handed = ready.map(({ outcome }) => ({ ok: true, ...outcome }) as const);
-    return refused === undefined ? handed : [...handed, refused];
+    const delivered = ready.map(({ outcome }) => ({ ok: true, ...outcome }) as const);
+    return refused === undefined ? delivered : [...delivered, refused];
   };
+}
+
+type Of = Parameters<DeliverArtifacts>[1];
+
+/** A file whose bytes are stored, so that it can be sent. */
+type Ready = Readonly<{ outcome: DeliveredFile; key: string; caption: string; file: PartFile }>;
+
+/** Stores the bytes of one file. `index` is its place among the files of the call. */
+async function keepArtifact(
+  { artifact, of, index }: Readonly<{ artifact: Artifact; of: Of; index: number }>,
+  { largest, outgoing, clean }: Readonly<{ largest: number; outgoing: OutgoingFiles; clean(): Redaction }>,
+): Promise<Ready | Refused> {
+  const key = `${of.turn}!file-${digest(`${of.call}\n${index}`).slice(0, 16)}`;
+  const id = digest(key).slice(0, 32);
+  const { text: redact, bytesInParts } = clean();
+  const name = redact(fileName(artifact.name));
+  const kept = await outgoing.keep(id, cleanBytes(artifact.data, bytesInParts()), name, largest);
+  if (kept === 'too large') {
+    const problem = `${name} is too large: at most ${byteSize(largest)} can be sent here`;
+    return { ok: false, code: 'FILE_TOO_LARGE', problem };
+  }
+  if (kept === 'full') {
+    const problem = `${name} was not taken: too many files wait to be sent already. Try again when they have arrived`;
+    return { ok: false, code: 'LIMIT_REACHED', problem };
+  }
+  if (kept.size === 0) {
+    await outgoing.remove(id);
+    const problem = `${name} is empty, and empty files can not be sent`;
+    return { ok: false, code: 'ARGUMENTS_INVALID', problem };
+  }
+  const outcome = { name, mime: artifact.mime ?? kept.mime, size: kept.size };
+  const { language } = of.requester;
+  const file = { id, ...outcome, language };
+  return { outcome, key, caption: redact(artifact.caption ?? '').trim(), file };
 }
 
 type Refused = Exclude<DeliveredArtifacts, { ok: true }>;

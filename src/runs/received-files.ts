@@ -64,91 +64,10 @@ export const leftForOthers = 500_000_000;
 export const receivedGroup = 'received';
 
 export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): ReceivedFiles {
-  const { root, shelf } = folders;
-  const ofChat = (name: string): string => `${chatGroup}/${name}`;
-  const ofReceived = (name: string): string => `${receivedGroup}/${name}`;
-
-  async function recordIn(folder: string, file: string): Promise<KeptFile | undefined> {
-    const found = await shelf.find(ofReceived(folder), file);
-    return found === undefined ? undefined : recordAt(found);
-  }
-
-  async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
-    const files = (await shelf.names(ofReceived(folder))).filter((name) => name.endsWith('.json'));
-    const records: (readonly [string, KeptFile])[] = [];
-    // One after the other, because the number of open files is limited.
-    for (const file of files) {
-      const kept = await recordIn(folder, file);
-      if (kept !== undefined) records.push([file, kept]);
-    }
-    return records;
-  }
-
-  async function copy(folder: string, { hash, name }: KeptFile): Promise<void> {
-    const kept = await shelf.find(ofReceived(folder), hash);
-    if (kept === undefined) throw new Error(`the bytes of ${name} are gone`);
-    await folders.use([ofChat(folder)], 'changes', async () => {
-      const chat = path.join(root, ofChat(folder));
-      await openChat(chat);
-      if ((await namesIn(chat)).includes(name)) return;
-      if (!writeInside({ root: chat, names: [name] }, { copyOf: kept }))
-        throw new Error(`${name} could not be copied to its conversation`);
-    });
-  }
-
-  async function nameFor(
-    folder: string,
-    file: Readonly<{ name: string; sender?: string | undefined }>,
-    seen: Pick<KeptFile, 'hash' | 'mime'>,
-  ): Promise<string> {
-    const records = (await recordsOf(folder)).map(([, kept]) => kept);
-    const wanted = safeName(file.name, endingOf(seen.mime));
-    const same = records.find(
-      ({ hash, sender, name }) => hash === seen.hash && sender === file.sender && isNameFor(wanted, name),
-    );
-    if (same !== undefined) return same.name;
-    const inChat = await folders.use([ofChat(folder)], 'reads', () =>
-      namesIn(path.join(root, ofChat(folder))),
-    );
-    const taken = new Set([...records.map(({ name }) => name), ...inChat]);
-    return freeName(wanted, taken);
-  }
-
-  /** Removes the copies in the chat's folder and in those of its restricted skills (S16). */
-  async function removeCopies(folder: string, name: string, before?: number): Promise<void> {
-    const chats = (await folders.list(chatGroup)).filter((chat) => isShownIn(path.basename(chat), folder));
-    for (const chat of chats) await folders.removeFile(chat, name, before);
-  }
-
-  async function held(folder: string, quota: number): Promise<number> {
-    return (await folders.size(ofReceived(folder), quota)) + (await folders.size(ofChat(folder), quota));
-  }
-
+  const { shelf } = folders;
+  const records = createRecords(shelf);
   return {
-    async keep(folder, file, quota, fetch) {
-      const known = `${digest(file.ref).slice(0, 32)}.json`;
-      const before = await recordIn(folder, known);
-      if (before !== undefined && (await shelf.find(ofReceived(folder), before.hash)) !== undefined) {
-        await copy(folder, before);
-        return before;
-      }
-      const draft = await shelf.draft(ofReceived(folder));
-      if ((await freeBytes(root)) < leftForOthers) return 'disk full';
-      try {
-        await fetch(draft);
-        const seen = await look(draft, file);
-        await openChat(path.join(root, ofChat(folder)));
-        if ((await held(folder, quota)) + seen.size > quota) return 'full';
-        const kept: KeptFile = { ...seen, name: await nameFor(folder, file, seen), sender: file.sender };
-        await shelf.keep(ofReceived(folder), kept.hash, draft);
-        await writeFile(draft, JSON.stringify(kept), { flag: 'wx', mode: 0o600, flush: true });
-        await shelf.keep(ofReceived(folder), known, draft);
-        await copy(folder, kept);
-        return kept;
-      } finally {
-        await rm(draft, { force: true });
-      }
-    },
+    keep: createKeepReceived({ folders, records, freeBytes }),
     async read(folder, hash, limit) {
       const file = await shelf.find(ofReceived(folder), hash, true);
       const handle = file === undefined ? undefined : await open(file).catch(ifAbsent);
@@ -162,6 +81,125 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
         await handle.close();
       }
     },
+    ...createRemoveReceived(folders, records),
+  };
+}
+
+function ofChat(folder: string): string {
+  return `${chatGroup}/${folder}`;
+}
+
+function ofReceived(folder: string): string {
+  return `${receivedGroup}/${folder}`;
+}
+
+type Records = ReturnType<typeof createRecords>;
+
+/** Reads the records of files. Each is a JSON file beside the originals of its conversation. */
+function createRecords(shelf: Folders['shelf']) {
+  async function get(folder: string, file: string): Promise<KeptFile | undefined> {
+    const found = await shelf.find(ofReceived(folder), file);
+    return found === undefined ? undefined : recordAt(found);
+  }
+  return {
+    get,
+    async all(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
+      const files = (await shelf.names(ofReceived(folder))).filter((name) => name.endsWith('.json'));
+      const records: (readonly [string, KeptFile])[] = [];
+      // One after the other, because the number of open files is limited.
+      for (const file of files) {
+        const kept = await get(folder, file);
+        if (kept !== undefined) records.push([file, kept]);
+      }
+      return records;
+    },
+  };
+}
+
+function createKeepReceived({
+  folders,
+  records,
+  freeBytes,
+}: Readonly<{
+  folders: Folders;
+  records: Records;
+  freeBytes(folder: string): Promise<number>;
+}>): ReceivedFiles['keep'] {
+  const { root, shelf } = folders;
+
+  return async (folder, file, quota, fetch) => {
+    const known = `${digest(file.ref).slice(0, 32)}.json`;
+    const before = await records.get(folder, known);
+    if (before !== undefined && (await shelf.find(ofReceived(folder), before.hash)) !== undefined) {
+      await copyToChat(folders, folder, before);
+      return before;
+    }
+    const draft = await shelf.draft(ofReceived(folder));
+    if ((await freeBytes(root)) < leftForOthers) return 'disk full';
+    try {
+      await fetch(draft);
+      const seen = await look(draft, file);
+      await openChat(path.join(root, ofChat(folder)));
+      if ((await held(folder, quota)) + seen.size > quota) return 'full';
+      const kept: KeptFile = { ...seen, name: await nameFor(folder, file, seen), sender: file.sender };
+      await shelf.keep(ofReceived(folder), kept.hash, draft);
+      await writeFile(draft, JSON.stringify(kept), { flag: 'wx', mode: 0o600, flush: true });
+      await shelf.keep(ofReceived(folder), known, draft);
+      await copyToChat(folders, folder, kept);
+      return kept;
+    } finally {
+      await rm(draft, { force: true });
+    }
+  };
+
+  async function held(folder: string, quota: number): Promise<number> {
+    return (await folders.size(ofReceived(folder), quota)) + (await folders.size(ofChat(folder), quota));
+  }
+
+  async function nameFor(
+    folder: string,
+    file: Readonly<{ name: string; sender?: string | undefined }>,
+    seen: Pick<KeptFile, 'hash' | 'mime'>,
+  ): Promise<string> {
+    const known = (await records.all(folder)).map(([, kept]) => kept);
+    const wanted = safeName(file.name, endingOf(seen.mime));
+    const same = known.find(
+      ({ hash, sender, name }) => hash === seen.hash && sender === file.sender && isNameFor(wanted, name),
+    );
+    if (same !== undefined) return same.name;
+    const inChat = await folders.use([ofChat(folder)], 'reads', () =>
+      namesIn(path.join(root, ofChat(folder))),
+    );
+    return freeName(wanted, new Set([...known.map(({ name }) => name), ...inChat]));
+  }
+}
+
+async function copyToChat(
+  { root, shelf, use }: Folders,
+  folder: string,
+  { hash, name }: KeptFile,
+): Promise<void> {
+  const kept = await shelf.find(ofReceived(folder), hash);
+  if (kept === undefined) throw new Error(`the bytes of ${name} are gone`);
+  await use([ofChat(folder)], 'changes', async () => {
+    const chat = path.join(root, ofChat(folder));
+    await openChat(chat);
+    if ((await namesIn(chat)).includes(name)) return;
+    if (!writeInside({ root: chat, names: [name] }, { copyOf: kept }))
+      throw new Error(`${name} could not be copied to its conversation`);
+  });
+}
+
+function createRemoveReceived(folders: Folders, records: Records): Pick<ReceivedFiles, 'forget' | 'tidy'> {
+  const { shelf } = folders;
+
+  /** Removes the copies in the chat's folder and in those of its restricted skills (S16). */
+  async function removeCopies(folder: string, name: string, before?: number): Promise<void> {
+    const chats = (await folders.list(chatGroup)).filter((chat) => isShownIn(path.basename(chat), folder));
+    for (const chat of chats) await folders.removeFile(chat, name, before);
+  }
+
+  return {
     async forget({ sender, folders: isGone }) {
       let removed = 0;
       for (const full of await folders.list(receivedGroup)) {
@@ -171,9 +209,9 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
           removed += 1;
           continue;
         }
-        const records = await recordsOf(folder);
-        const theirs = records.filter(([, kept]) => kept.sender === sender);
-        const others = new Set(records.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
+        const all = await records.all(folder);
+        const theirs = all.filter(([, kept]) => kept.sender === sender);
+        const others = new Set(all.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
         for (const [file, kept] of theirs) {
           await removeCopies(folder, kept.name);
           await shelf.remove(full, others.has(kept.hash) ? [file] : [kept.hash, file]);
@@ -189,7 +227,7 @@ export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): R
         if (own >= (name.endsWith('.part') ? Date.now() - dayMs : before)) continue;
         const chat = path.basename(folder);
         // A record stays as long as its file is used.
-        const kept = name.endsWith('.json') ? await recordIn(chat, name) : undefined;
+        const kept = name.endsWith('.json') ? await records.get(chat, name) : undefined;
         if (kept !== undefined && (usedAt.get(`${folder}/${kept.hash}`) ?? 0) >= before) continue;
         if (kept !== undefined) await removeCopies(chat, kept.name, before);
         await shelf.remove(folder, [name]);
@@ -242,9 +280,12 @@ function digest(text: string): string {
 }
 
 /** Wraps a model so that it is shown the files of a conversation (M12). `chat` is the chat's folder. */
-export type Seeing = (model: Model, chat: string) => Model;
+export type WithPictures = (model: Model, chat: string) => Model;
 
-export function createSeeing({ received, log }: Readonly<{ received: ReceivedFiles; log: Log }>): Seeing {
+export function createWithPictures({
+  received,
+  log,
+}: Readonly<{ received: ReceivedFiles; log: Log }>): WithPictures {
   const refused = createRefusedFiles();
   return (model, chat) => {
     const folder = path.basename(chat);

@@ -51,7 +51,7 @@ export type RunDeps = AgentDeps &
 export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
   const ready = await readBody(input, deps);
   if (!ready.ok) return ready;
-  const { folders, seeing } = deps;
+  const { folders, withPictures } = deps;
   const { packages } = deps.skillSandbox;
   const { skill, context, run } = input;
   const plan = await planRun(input, deps);
@@ -90,7 +90,11 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   return {
     ok: true,
     sensitive: isSensitive(skill, rules),
-    model: whileAdmitted(seeing(models.get(plan.model), plan.shared), context.requester, deps.stillAdmitted),
+    model: whileAdmitted(
+      withPictures(models.get(plan.model), plan.shared),
+      context.requester,
+      deps.stillAdmitted,
+    ),
     maxIterations: plan.maxIterations,
     timeoutSeconds: plan.skill.timeoutSeconds,
     profile: plan.profile,

@@ -179,20 +179,8 @@ async function loopOver(
   };
   const append = (entry: Entry): Promise<void> =>
     store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user, zone()) });
-  const prompt = runPrompt({
-    skill,
-    part: run.part !== undefined,
-    profile: granted.profile,
-    instructions: { ...granted.body, files: granted.files, cut: granted.filesCut },
-    today: localTime(began, requester.timezone ?? zone()),
-    person: requester.name,
-    request: {
-      message: request.message,
-      context: request.context,
-      isLabelled: isHostCall(context.toolUseId),
-      args: request.args ?? request.message,
-    },
-  });
+  const today = localTime(began, requester.timezone ?? zone());
+  const prompt = promptOf({ skill, request, context, run }, granted, today);
   const { entries: stored } = await store.transcripts.read(transcript);
   const entries = stored.map(({ entry }) => entry);
   if (entries.length === 0) {
@@ -226,6 +214,27 @@ async function loopOver(
   });
   if (run.part === undefined) deadline.end();
   return ended;
+}
+
+function promptOf(
+  { skill, request, context, run }: RunInput,
+  granted: Granted,
+  today: string,
+): ReturnType<typeof runPrompt> {
+  return runPrompt({
+    skill,
+    part: run.part !== undefined,
+    profile: granted.profile,
+    instructions: { ...granted.body, files: granted.files, cut: granted.filesCut },
+    today,
+    person: context.requester.name,
+    request: {
+      message: request.message,
+      context: request.context,
+      isLabelled: isHostCall(context.toolUseId),
+      args: request.args ?? request.message,
+    },
+  });
 }
 
 type CountRun = (model: string, ended?: Pick<SkillResult, 'status' | 'code' | 'iterations'>) => Step['runs'];

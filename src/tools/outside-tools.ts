@@ -51,17 +51,9 @@ export function createOutsideTools(options: {
 
   async function whyNot({ tool, access }: OutsideTool, requester: Requester): Promise<string | undefined> {
     const { sender } = requester;
-    const users = { owners: [], everybody: undefined };
-    const rules = {
-      chatTypes: access.chatTypes,
-      sensitive: false,
-      users:
-        access.users === 'owners' && (await isOwner(sender))
-          ? [sender]
-          : typeof access.users === 'string'
-            ? users[access.users]
-            : access.users,
-    };
+    const isTheirs = access.users === 'owners' && (await isOwner(sender));
+    const users = isTheirs ? [sender] : usersOf(access);
+    const rules = { chatTypes: access.chatTypes, sensitive: false, users };
     return whyNoAccess(tool.name, rules, await accessOf({ ...requester, sender: { id: sender } }));
   }
 
@@ -86,4 +78,10 @@ export function createOutsideTools(options: {
       return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, hint };
     },
   };
+}
+
+/** Ids of the people who may use a tool, besides owners. Undefined if everybody may. */
+function usersOf({ users }: OutsideTool['access']): readonly string[] | undefined {
+  if (users === 'everybody') return undefined;
+  return users === 'owners' ? [] : users;
 }

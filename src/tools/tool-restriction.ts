@@ -44,65 +44,25 @@ export type ToolRestriction = Readonly<
   }
 >;
 
-export function createToolRestriction(options: {
+type Invalid = 'error' | 'baseline' | 'ignore';
+
+type RestrictionOptions = Readonly<{
   tools(): readonly string[];
   elsewhere(): readonly string[];
   lent: LentTools;
   builtInTools: ToolTable;
-  settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
+  settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: Invalid }>;
   /** The skill as its file is now: an edit that takes rights away applies at once (D7). */
   now(skill: string): Pick<Skill, 'allowedTools' | 'disallowedTools'> | undefined;
   log: Log;
-}): ToolRestriction {
-  const { tools, elsewhere, lent, builtInTools, settings, now, log } = options;
-  const bound: ActiveSkill[] = [];
+}>;
 
-  const offered = (...more: readonly ActiveSkill[]): readonly string[] => {
-    const through = new Set([...bound, ...more].flatMap(lent.by));
-    return tools().filter((name) => !lent.names.has(name) || through.has(name));
-  };
-  const draw = (
-    list: readonly string[],
-    invalid: 'error' | 'baseline' | 'ignore',
-    granted = offered(),
-  ): AllowedToolsResult =>
-    limitAllowedTools(list, {
-      granted,
-      baseline: granted.filter((name) => builtInTools.row(name)?.main === 'kept'),
-      everything: granted,
-      known: knownTools([...tools(), ...elsewhere()], builtInTools),
-      invalid,
-      whom: 'the main agent',
-      builtInTools,
-    });
-  const lists = (): readonly AllowedTools[] => {
-    const { enforcement, invalid } = settings();
-    if (enforcement === 'off') return [];
-    const drawn = bound.flatMap(({ skill, allowedTools }) => [
-      ...(isList(allowedTools) ? [draw(allowedTools, 'baseline')] : []),
-      ...edited(skill, allowedTools).map((list) => draw(list, invalid === 'error' ? 'baseline' : invalid)),
-    ]);
-    return drawn.filter((each) => each.ok);
-  };
-  const edited = (skill: string, before: readonly string[] | undefined): readonly (readonly string[])[] => {
-    const list = now(skill)?.allowedTools;
-    return isList(list) && JSON.stringify(list) !== JSON.stringify(before) ? [list] : [];
-  };
-  /**
-   * What followed skills disallow, by their entries and by their files now. It holds even if allowed lists are not
-   * enforced.
-   */
-  const disallowed = (more: readonly string[] = []): Disallowed =>
-    readDisallowed([
-      ...more,
-      ...bound.flatMap((one) => [...(one.disallowedTools ?? []), ...(now(one.skill)?.disallowedTools ?? [])]),
-    ]);
-  const within = (
-    drawn: readonly AllowedTools[],
-    { tool } = disallowed(),
-    granted = offered(),
-  ): readonly string[] =>
-    granted.filter((name) => drawn.every(({ names }) => names.includes(name)) && !tool(name)).sort();
+export function createToolRestriction(options: RestrictionOptions): ToolRestriction {
+  const { settings, log } = options;
+  const active: ActiveSkill[] = [];
+  const { offered, limit, lists, disallowed, within } = createLimits(active, options);
+  const report = (skill: string, policy: Omit<PolicyChange, 'skill' | 'mode'>): void =>
+    reportPolicy({ skill, mode: settings().enforcement, ...policy }, log);
 
   return {
     get names() {
@@ -115,7 +75,7 @@ export function createToolRestriction(options: {
       offered().includes(name) &&
       lists().every((each) => each.allows(name, input)) &&
       !disallowed().call(name, input),
-    activeSkills: () => [...bound],
+    activeSkills: () => [...active],
     offered: (activeSkill) => offered(...(activeSkill === undefined ? [] : [activeSkill])),
     judge({ name, allowedTools, disallowedTools }) {
       const { enforcement, invalid } = settings();
@@ -126,37 +86,91 @@ export function createToolRestriction(options: {
         report(name, { enforced: false, allowed: offered(activeSkill).length, ignoredReason: 'OFF' });
         return { ok: true, activeSkill, warnings: [] };
       }
-      const drawn = draw(allowedTools, invalid, offered(activeSkill));
-      if (!drawn.ok)
-        return { ok: false, envelope: fail(drawn.code, escapeLabels(`${name}: ${drawn.message}`)) };
-      if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
+      const limited = limit(allowedTools, invalid, offered(activeSkill));
+      if (!limited.ok)
+        return { ok: false, envelope: fail(limited.code, escapeLabels(`${name}: ${limited.message}`)) };
+      if (limited.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
         report(name, { enforced: false, allowed: within(lists()).length, ignoredReason: 'NO_MATCHES' });
-        return { ok: true, activeSkill: bare, warnings: drawn.warnings };
+        return { ok: true, activeSkill: bare, warnings: limited.warnings };
       }
-      const allowed = within([...lists(), drawn], disallowed(disallowedTools), offered(activeSkill));
+      const allowed = within([...lists(), limited], disallowed(disallowedTools), offered(activeSkill));
       report(name, { enforced: true, allowed: allowed.length, ignoredReason: null });
       const message = `until the end of this turn you may call only: ${allowed.join(', ') || 'nothing'}`;
       return {
         ok: true,
         activeSkill,
-        warnings: [...drawn.warnings, { code: 'ALLOWED_TOOLS_ENFORCED', message }],
+        warnings: [...limited.warnings, { code: 'ALLOWED_TOOLS_ENFORCED', message }],
       };
     },
-    activate: (activeSkill) => void bound.push(activeSkill),
+    activate: (activeSkill) => void active.push(activeSkill),
   };
+}
 
-  function report(
-    skill: string,
-    {
-      enforced,
-      allowed,
-      ignoredReason,
-    }: Readonly<{ enforced: boolean; allowed: number; ignoredReason: 'NO_MATCHES' | 'OFF' | null }>,
-  ): void {
-    const event = 'skills_allowed_tools_policy_changed';
-    const mode = settings().enforcement;
-    log.info({ event, mode, enforced, skill, allowSetCount: allowed, ignoredReason }, event);
-  }
+/** What the lists of the skills in `active`, which grows, leave to the main agent. */
+function createLimits(
+  active: readonly ActiveSkill[],
+  { tools, elsewhere, lent, builtInTools, settings, now }: RestrictionOptions,
+) {
+  const offered = (...more: readonly ActiveSkill[]): readonly string[] => {
+    const through = new Set([...active, ...more].flatMap(lent.by));
+    return tools().filter((name) => !lent.names.has(name) || through.has(name));
+  };
+  const limit = (list: readonly string[], invalid: Invalid, granted = offered()): AllowedToolsResult =>
+    limitAllowedTools(list, {
+      granted,
+      baseline: granted.filter((name) => builtInTools.row(name)?.main === 'kept'),
+      everything: granted,
+      known: knownTools([...tools(), ...elsewhere()], builtInTools),
+      invalid,
+      whom: 'the main agent',
+      builtInTools,
+    });
+  const edited = (skill: string, before: readonly string[] | undefined): readonly (readonly string[])[] => {
+    const list = now(skill)?.allowedTools;
+    return isList(list) && JSON.stringify(list) !== JSON.stringify(before) ? [list] : [];
+  };
+  const lists = (): readonly AllowedTools[] => {
+    const { enforcement, invalid } = settings();
+    if (enforcement === 'off') return [];
+    const limited = active.flatMap(({ skill, allowedTools }) => [
+      ...(isList(allowedTools) ? [limit(allowedTools, 'baseline')] : []),
+      ...edited(skill, allowedTools).map((list) => limit(list, invalid === 'error' ? 'baseline' : invalid)),
+    ]);
+    return limited.filter((each) => each.ok);
+  };
+  /**
+   * What active skills disallow, by their entries and by their files now. It holds even if allowed lists are not
+   * enforced.
+   */
+  const disallowed = (more: readonly string[] = []): Disallowed =>
+    readDisallowed([
+      ...more,
+      ...active.flatMap((one) => [
+        ...(one.disallowedTools ?? []),
+        ...(now(one.skill)?.disallowedTools ?? []),
+      ]),
+    ]);
+  const within = (
+    limited: readonly AllowedTools[],
+    { tool } = disallowed(),
+    granted = offered(),
+  ): readonly string[] =>
+    granted.filter((name) => limited.every(({ names }) => names.includes(name)) && !tool(name)).sort();
+  return { offered, limit, lists, disallowed, within };
+}
+
+type PolicyChange = Readonly<{
+  skill: string;
+  mode: 'on' | 'off';
+  enforced: boolean;
+  /** How many tools are left. */
+  allowed: number;
+  ignoredReason: 'NO_MATCHES' | 'OFF' | null;
+}>;
+
+function reportPolicy({ skill, mode, enforced, allowed, ignoredReason }: PolicyChange, log: Log): void {
+  const event = 'skills_allowed_tools_policy_changed';
+  log.info({ event, mode, enforced, skill, allowSetCount: allowed, ignoredReason }, event);
 }
 
 function isList(list: readonly string[] | undefined): list is readonly string[] {

@@ -93,7 +93,7 @@ function grantBy(settings: Config, log = quietLog()) {
     asItStands: async (skill) => skill,
     availability: () => () => true,
     requirements: () => undefined,
-    seeing: (seen) => seen,
+    withPictures: (seen) => seen,
     runSkill: unused('run'),
   });
   return (message: Message) =>

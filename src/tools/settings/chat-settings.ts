@@ -35,13 +35,10 @@ export type ChatSettings = Readonly<{
   load(): Promise<void>;
 }>;
 
+type Deps = Readonly<{ store: Store; migrations: ChatMigrations; log: Log }>;
+
 /** Each setting is a row of its own, so that processes do not overwrite each other. */
-export function createChatSettings(options: {
-  store: Store;
-  migrations: ChatMigrations;
-  log: Log;
-}): ChatSettings {
-  const { store, migrations, log } = options;
+export function createChatSettings({ store, migrations, log }: Deps): ChatSettings {
   const stored = store.keyed('tool-settings');
   let known: readonly Secret[] = [];
   store.signals.on('set', (what) => {
@@ -93,13 +90,16 @@ export function createChatSettings(options: {
       for await (const { id, chat, row } of rowsOf(stored))
         if (row.person === sender || gone.has(placeOfChat(chat))) rows.push(id);
       for (const id of rows) await stored.delete(id);
-      const entries = store.keyed(settingEntries);
-      const asked: string[] = [];
-      for await (const [key] of entries.iterator())
-        if (isEntryOf(String(key), sender)) asked.push(String(key));
-      for (const key of asked) await entries.delete(key);
+      await forgetQuestions(store.keyed(settingEntries), sender);
     },
   };
+}
+
+/** Removes the questions about settings that the person was asked. */
+async function forgetQuestions(entries: Keyv, sender: string): Promise<void> {
+  const asked: string[] = [];
+  for await (const [key] of entries.iterator()) if (isEntryOf(String(key), sender)) asked.push(String(key));
+  for (const key of asked) await entries.delete(key);
 }
 
 /** The signal to other processes that a secret was set. */
