@@ -50,7 +50,11 @@ export const networkMutations = [
       'const wanted = true;',
     ],
     ['a body is one byte too long', '.subarray(0, maxBytes)', '.subarray(0, maxBytes + 1)'],
-    ['an answer that trickles in is never given up', "signal.addEventListener('abort', end);", ''],
+    [
+      'an answer that trickles in is never given up',
+      'const stopListening = onAbort(signal, end);',
+      'const stopListening = () => undefined;',
+    ],
     [
       'a fetch that was given up is a fault of the host',
       "    if (signal.aborted)\n      return { ok: false, code: 'cancelled'",

@@ -35,8 +35,8 @@ export const signInMutations = [
     ['a sign-in that is over is completed', 'if (flow.expiresAt <= now)', 'if (false)'],
     [
       'a linked account may hold a credential',
-      'const outcome = checkLinked(await ask(flow, signal));',
-      'const outcome = await ask(flow, signal);',
+      'const outcome = checkLinked(await askProvider(flow, { providers, calls, signal }));',
+      'const outcome = await askProvider(flow, { providers, calls, signal });',
     ],
     [
       'an identity is not shown',
@@ -88,7 +88,7 @@ export const signInMutations = [
     ],
     [
       'a code counts though a sign-in is over',
-      "flow.state === 'pending' && flow.expiresAt > clock.now()",
+      "flow.state === 'pending' && flow.expiresAt > now",
       "flow.state === 'pending'",
     ],
     [
