@@ -11,7 +11,7 @@ const repair = 'Write them again: npm run house -- --write';
 
 /** The most that a row may measure, where one is set. */
 const limits: Readonly<Record<string, number>> = {
-  'functions of more than 60 lines': 138,
+  'functions of more than 60 lines': 100,
   '`Pick<` in src': 350,
   'export names in two or more files': 0,
   'exported docs of five words or fewer': 0,
