@@ -1,7 +1,7 @@
 import type { Json } from './event-payloads.ts';
 import { manifest } from './manifest.ts';
 import { refuse, roomOf, structured, text, type Handler, type MethodContext } from './method-context.ts';
-import type { SlackRoom } from './workspace.ts';
+import type { AgentSession, SlackRoom } from './workspace.ts';
 
 /** What Slack shows around a conversation with an agent. */
 export const agentMethods: Readonly<Record<string, Handler>> = {
@@ -29,14 +29,34 @@ export const agentMethods: Readonly<Record<string, Handler>> = {
   },
   'agents.sessions.setStatus': (args, context) => {
     const room = roomOf(args, context, 'channel_id');
+    if (!room.members.has(context.workspace.bot.user)) return refuse('not_authorized');
     const status = text(args, 'status');
-    if (!['active', 'processing', 'suspended', 'closed'].includes(status))
-      return refuse('invalid_arguments', ['[ERROR] must be a valid enum value [json-pointer:/status]']);
-    const thread = text(args, 'thread_ts') === '' ? undefined : threadIn(args, room, context);
+    if (!isStatus(status)) return refuse('invalid_status');
+    if (text(args, 'thread_ts') === '') return refuse('thread_ts_required');
+    const thread = threadIn(args, room, context);
+    const initiator = text(args, 'initiator_user_id');
+    if (initiator !== '' && !room.members.has(initiator)) return refuse('user_not_found');
     const title = text(args, 'title');
-    context.shown({ kind: 'session', channel: room.id, status, thread, ...(title === '' ? {} : { title }) });
-    return {};
+    if (title.length > 200)
+      return refuse('invalid_arguments', ['[ERROR] must be at most 200 characters [json-pointer:/title]']);
+    const { sessions } = context.workspace;
+    const place = `${room.id} ${thread}`;
+    const before = sessions.get(place);
+    sessions.set(place, { status, title: before?.title ?? (title || undefined) });
+    const named = before === undefined && title !== '' ? { title } : {};
+    context.shown({ kind: 'session', channel: room.id, status, thread, ...named });
+    return { status, agent_status: status, ...(context.tells(stopEvent) ? {} : unstoppable) };
   },
+};
+
+function isStatus(status: string): status is AgentSession['status'] {
+  return ['active', 'processing', 'suspended', 'closed'].includes(status);
+}
+
+const stopEvent = 'agent_session_stopped';
+const unstoppable = {
+  warning: 'missing_agent_session_stopped_event_subscription',
+  response_metadata: { warnings: ['missing_agent_session_stopped_event_subscription'] },
 };
 
 function isPrompts(prompts: unknown): boolean {

@@ -85,6 +85,8 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
   },
 
   'chat.appendStream': (args, context) => {
+    const written = context.workspace.message(text(args, 'channel'), text(args, 'ts'));
+    if (written?.streaming?.state === 'stopped_by_user') return refuse('stopped_by_user');
     const { room, message } = streaming(args, context);
     const more = streamText(args);
     if (more === '') return refuse('no_text');

@@ -55,6 +55,8 @@ export type Delivery = Readonly<{
   sendOnce(kind: 'slash_commands' | 'interactive', payload: Json): Promise<Attempt>;
   /** Ends `held`; `reorder` may shuffle what piled up. */
   release(reorder?: (waiting: readonly Outbound[]) => readonly Outbound[]): void;
+  /** Whether the app is subscribed to this event. */
+  tells(event: string): boolean;
   /** Every event that was acknowledged or given up. */
   delivered: Watch<Delivered>;
   /** Resolves when nothing is under way. */
@@ -65,6 +67,7 @@ export function createDelivery(
   workspace: Workspace,
   knobs: DeliveryKnobs,
   scopes: ReadonlySet<string>,
+  subscribed: readonly string[],
   transport: Transport,
 ): Delivery {
   const delivered = createWatch<Delivered>();
@@ -113,7 +116,7 @@ export function createDelivery(
 
   return {
     send(events) {
-      const told = events.filter(({ event }) => isTold(event, scopes));
+      const told = events.filter(({ event }) => isTold(event, scopes, subscribed));
       const work = told.map(async (event, index) => {
         await admit(event);
         if (index > 0 && knobs.twins !== 'together') await later(knobs.twinGapMs * index);
@@ -129,6 +132,7 @@ export function createDelivery(
         all.find((item) => item.event === event)?.go();
       }
     },
+    tells: (event) => subscribed.includes(event),
     delivered,
     async idle() {
       while (running.size > 0) await Promise.allSettled(running);

@@ -28,6 +28,7 @@ export const manifest = parse(
 
 /** Events by the name they are subscribed by, each with the scopes of which it needs one. */
 export const slackEvents: Readonly<Record<string, readonly string[]>> = {
+  agent_session_stopped: [],
   app_home_opened: [],
   app_mention: ['app_mentions:read'],
   channel_left: ['channels:read'],
@@ -39,12 +40,16 @@ export const slackEvents: Readonly<Record<string, readonly string[]>> = {
   'message.mpim': ['mpim:history'],
 };
 
-/** Whether Slack tells an app with these scopes of an event: only where its manifest subscribes to it. */
-export function isTold({ type, channel_type: kind }: Json, scopes: ReadonlySet<string>): boolean {
+/** Whether Slack tells an app with these scopes of an event: only if it is subscribed to it. */
+export function isTold(
+  { type, channel_type: kind }: Json,
+  scopes: ReadonlySet<string>,
+  events: readonly string[],
+): boolean {
   const name = type === 'message' ? `message.${ofRoom[String(kind)]}` : String(type);
   const needed = slackEvents[name];
   if (needed === undefined) throw new Error(`this Slack knows no event ${name}`);
-  if (!manifest.settings.event_subscriptions.bot_events.includes(name)) return false;
+  if (!events.includes(name)) return false;
   return needed.length === 0 || needed.some((scope) => scopes.has(scope));
 }
 

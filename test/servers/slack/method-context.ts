@@ -29,6 +29,8 @@ export type MethodContext = Readonly<{
   changed: (change: Readonly<{ kind: 'posted' | 'updated' | 'deleted'; message: StoredMessage }>) => void;
   /** Tells of a status line, a reaction, an ephemeral message. */
   shown: (shown: Json) => void;
+  /** Whether the app is subscribed to this event. */
+  tells: (event: string) => boolean;
   socketUrl: () => string;
   uploadUrl: (id: string) => string;
   files: Map<string, UploadedFile>;

@@ -40,6 +40,11 @@ export type People = Readonly<{
   press(user: SlackUser, message: Readonly<{ channel: string; ts: string }>, label: string): Promise<Attempt>;
   /** The same on what was shown to this person alone: Slack names no message then. */
   pressAlone(user: SlackUser, ephemeral: Json, label: string): Promise<Attempt>;
+  /**
+   * Presses Slack's own stop button of a thread, which is there while the bot's session is processing. Slack ends the
+   * bot's streams in that thread; the session stays as it is until the app changes it.
+   */
+  stop(user: SlackUser, thread: Readonly<{ channel: string; ts: string }>): Promise<readonly Delivered[]>;
   /** Opens the Home tab. */
   openHome(user: SlackUser): Promise<readonly Delivered[]>;
   /** Opens the Messages tab: the direct message. */
@@ -163,6 +168,28 @@ export function createPeople(
       const blocks = ephemeral['blocks'] as readonly Json[] | undefined;
       const shown = { ts: String(ephemeral['ts']), ...(blocks === undefined ? {} : { blocks }) };
       return pressed(user, room, shown, label);
+    },
+
+    stop(user, { channel, ts }) {
+      const room = workspace.rooms.get(channel);
+      const status = workspace.sessions.get(`${channel} ${ts}`)?.status;
+      const canStop = status === 'processing' && delivery.tells('agent_session_stopped');
+      if (room === undefined || !canStop || !room.members.has(user.id))
+        throw new Error(`${user.name} sees no stop button in ${channel} ${ts}: the session is ${status}`);
+      const streams = room.messages.filter(
+        ({ threadTs, streaming }) => threadTs === ts && streaming?.state === 'in_progress',
+      );
+      for (const stream of streams)
+        if (stream.streaming !== undefined) stream.streaming.state = 'stopped_by_user';
+      const event = {
+        type: 'agent_session_stopped',
+        channel,
+        user: user.id,
+        thread_ts: ts,
+        streaming_message_ts: streams.map((stream) => stream.ts),
+        event_ts: workspace.nextTs(),
+      };
+      return delivery.send([{ room, event }]);
     },
 
     openHome: (user) => delivery.send([homeVisit(workspace, views, user)]),

@@ -30,6 +30,8 @@ export type SlackServerOptions = Partial<
     burst: number;
     /** Scopes of the bot token; all that the manifest asks for by default. */
     scopes: readonly string[];
+    /** Bot events that the app is subscribed to; all of the manifest by default. */
+    events: readonly string[];
     now: () => number;
   }
 >;
@@ -111,6 +113,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     atOnce: options.atOnce ?? Infinity,
   };
   const scopes = new Set(options.scopes ?? manifest.oauth_config.scopes.bot);
+  const events = options.events ?? manifest.settings.event_subscriptions.bot_events;
   const faults = createFaults();
   const changes = createWatch<BotMessage>();
   const calls = createWatch<ApiCall>();
@@ -126,7 +129,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   server.keepAliveTimeout = 0;
   const socket = createSocketHub(server, workspace, knobs);
   const http = createHttpSender(() => state.http ?? '', signingSecret, knobs);
-  const delivery = createDelivery(workspace, knobs, scopes, (...sent) =>
+  const delivery = createDelivery(workspace, knobs, scopes, events, (...sent) =>
     state.http === undefined ? socket.transport(...sent) : http(...sent),
   );
   const views = createViews(now);
@@ -144,6 +147,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
       emit: (event) => void delivery.send([event]),
       changed: (change) => changes.add({ ...change, message: { ...change.message } }),
       shown: (item) => shown.add(item),
+      tells: delivery.tells,
       socketUrl: () => socket.newUrl(state.base),
       uploadUrl: (id) => `${state.base}/upload/${id}`,
       files,

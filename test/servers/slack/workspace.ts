@@ -45,11 +45,17 @@ export type StoredMessage = {
   /** Names of the bot's reactions. */
   reactions?: readonly string[];
   /** Since chat.startStream. */
-  streaming?: { expiresAt: number; state: 'in_progress' | 'completed' | 'errored' };
+  streaming?: { expiresAt: number; state: 'in_progress' | 'completed' | 'errored' | 'stopped_by_user' };
   /** When. */
   edited: string | undefined;
   deleted: boolean;
 };
+
+/** An agent's work in a thread, as people see it. Its title stays what it was at first. */
+export type AgentSession = Readonly<{
+  status: 'active' | 'processing' | 'suspended' | 'closed';
+  title: string | undefined;
+}>;
 
 /** The workspace's state: people, rooms, messages, ids. */
 export type Workspace = Readonly<{
@@ -59,6 +65,8 @@ export type Workspace = Readonly<{
   rooms: Map<string, SlackRoom>;
   /** Ids of the people of each user group. */
   userGroups: Map<string, Set<string>>;
+  /** Sessions of the bot by `CHANNEL THREAD`. */
+  sessions: Map<string, AgentSession>;
   /** Display name and real name are the name, unless given. */
   addUser(
     name: string,
@@ -85,6 +93,7 @@ export function createWorkspace(team: string): Workspace {
   const users = new Map<string, SlackUser>();
   const rooms = new Map<string, SlackRoom>();
   const userGroups = new Map<string, Set<string>>();
+  const sessions = new Map<string, AgentSession>();
   const nextId = (prefix: string): string =>
     `${prefix}${(++state.ids).toString(36).toUpperCase().padStart(8, '0')}`;
   const bot = { user: nextId('U'), botId: nextId('B'), appId: nextId('A'), name: 'skillet' };
@@ -119,6 +128,7 @@ export function createWorkspace(team: string): Workspace {
     users,
     rooms,
     userGroups,
+    sessions,
     addUser(name, options = {}) {
       const id = nextId(options.enterprise ? 'W' : 'U');
       const { displayName = name, realName = name, hidden = false, locale, tz } = options;

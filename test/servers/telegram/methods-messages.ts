@@ -114,7 +114,14 @@ export function messageMethods(
       if (id === 0) throw badRequest('draft identifier must be non-zero');
       countDraft(room.id);
       const thread = threadOf(room, integer(args, 'message_thread_id'));
-      room.drafts.push({ id, text: text.text, thread, at: world.clock.now() });
+      room.drafts.push({
+        id,
+        text: text.text,
+        thread,
+        at: world.clock.now(),
+        ...(flag(args, 'can_stop') ? { canStop: true } : {}),
+        ...(flag(args, 'keep_on_stop') ? { keepOnStop: true } : {}),
+      });
       world.changed();
       return true;
     },

@@ -73,12 +73,17 @@ export type Person = Readonly<{
     button: string,
     where?: Chat,
   ): Readonly<{ answered(): boolean; text(): string | undefined }>;
+  /** Presses the stop button of the draft that is shown in the private chat. */
+  stops(): void;
   blocks(): void;
   unblocks(): void;
 }>;
 
 const anonymous: User = { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
 const channelBot: User = { id: 136817688, is_bot: true, first_name: 'Channel', username: 'Channel_Bot' };
+
+/** A draft disappears after this time. */
+const draftMs = 30_000;
 
 /** `home` is the person's private chat with the bot. */
 export function createPerson(world: World, user: User, home: Room, dm: Chat): Person {
@@ -196,6 +201,17 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     presses(id, label, where) {
       const room = roomOf(where);
       return press(room, room.messages.get(id), label, false);
+    },
+    stops() {
+      const draft = home.drafts.at(-1);
+      const sent = [...home.messages.values()].filter(({ byBot }) => byBot).at(-1)?.message.date ?? 0;
+      const isShown =
+        draft !== undefined && world.clock.now() - draft.at < draftMs && sent * 1000 <= draft.at;
+      if (!isShown || draft.canStop !== true)
+        throw new Error(`no draft with a stop button is shown: ${JSON.stringify(draft)}`);
+      const { id: draft_id, thread } = draft;
+      const place = thread === undefined ? {} : { message_thread_id: thread };
+      world.queue.add('stopped_message_generation', { chat: chatOf(home), ...place, draft_id }, home.id);
     },
     blocks: () => dm.setBot('blocked'),
     unblocks: () => dm.setBot('member'),

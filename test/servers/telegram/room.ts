@@ -1,6 +1,6 @@
 import type { Message, User } from 'grammy/types';
 import { deliver } from './deliver-message.ts';
-import { chatOf, type BotStanding, type Room, type Stored, type World } from './world.ts';
+import { chatOf, type BotStanding, type Draft, type Room, type Stored, type World } from './world.ts';
 
 /** What the bot sent, as it looks now. */
 export type SentMessage = Readonly<{
@@ -50,7 +50,7 @@ export type Chat = Readonly<{
   /** Chat actions (typing) so far. */
   actions(): readonly Readonly<{ action: string; thread: number | undefined; at: number }>[];
   /** Previews of answers so far, in a private chat. */
-  drafts(): readonly Readonly<{ id: number; text: string; thread: number | undefined; at: number }>[];
+  drafts(): readonly Draft[];
   /** Emoji that the bot put on a message. */
   reactions(id: number): readonly string[];
   /** Makes a topic in a forum and gives its id; made by `by`, or by the bot. */

@@ -38,7 +38,7 @@ export type Room = {
   readonly actions: { action: string; thread: number | undefined; at: number }[];
   readonly reactions: Map<number, readonly string[]>;
   /** Previews of answers, in private chats, as they came. */
-  readonly drafts: { id: number; text: string; thread: number | undefined; at: number }[];
+  readonly drafts: Draft[];
   /** Ephemeral messages by their ids, of the bot and to it. */
   readonly whispers: Map<number, Whisper>;
 };
@@ -50,6 +50,16 @@ export type Whisper = Stored & {
   /** False if the person was offline: then the platform says yes and shows it to nobody. */
   readonly seen: boolean;
 };
+
+/** A preview of an answer. `canStop`: it has a stop button; `keepOnStop`: a press leaves it where it is for a moment. */
+export type Draft = Readonly<{
+  id: number;
+  text: string;
+  thread: number | undefined;
+  at: number;
+  canStop?: true;
+  keepOnStop?: true;
+}>;
 
 export type Press = {
   id: string;
