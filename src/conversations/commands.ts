@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { OpenForm } from '../core/channel.ts';
+import type { OpenForm } from '../core/form.ts';
 import type { AnswerCommand } from '../core/feature.ts';
 import type { Message } from '../core/message.ts';
 import { plainWord } from '../core/plain-words.ts';

@@ -1,8 +1,8 @@
 import type { Words } from './texts/say.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
+import type { OpenForm } from './form.ts';
 import type { Attachment, Message, Sender } from './message.ts';
-import type { SettingField, SettingValue } from './setting-field.ts';
 
 /** A button below a message. `action` has at most 64 bytes, because Telegram allows no more. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
@@ -269,23 +269,6 @@ export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: st
 
 /** Shows the Home tab as soon as the platform allows it. Never throws. */
 type ShowHome = (home: Home) => void;
-
-export type Form = Readonly<{
-  title: string;
-  text: string;
-  /** Comes back with the filled form: at most 200 bytes, ASCII only. */
-  action: string;
-  conversation: Conversation;
-  fields: readonly FormField[];
-  /** Labels of buttons and choices, in the language of the person who opens the form (H14). */
-  words: Readonly<Record<'save' | 'cancel' | 'on' | 'off', string>>;
-}>;
-
-/** One field of a form. `value` is never that of a secret. */
-export type FormField = Readonly<{ field: SettingField; value?: SettingValue; hint: string }>;
-
-/** Opens a form for the person whose action allows it. Rejects if it is too late. */
-export type OpenForm = (form: Form) => Promise<void>;
 
 export type Filled = Act &
   Readonly<{

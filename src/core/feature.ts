@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AskPeople } from './approval.ts';
-import type { Button, ChannelEvent, Filled, Home, OpenForm, Visit } from './channel.ts';
+import type { Button, ChannelEvent, Filled, Home, Visit } from './channel.ts';
+import type { OpenForm } from './form.ts';
 import type { Conversation } from './conversation.ts';
 import type { HookAnswer } from './hook-answer.ts';
 import type { Entry, Taint } from './entry.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { toFilled, toFormView } from '../../src/channels/slack/form-view.ts';
-import type { Form } from '../../src/core/channel.ts';
+import type { Form } from '../../src/core/form.ts';
 import { toolSettings } from '../../src/core/tool-settings.ts';
 import { checkView } from '../servers/slack/check-view.ts';
 

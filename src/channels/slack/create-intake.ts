@@ -1,15 +1,6 @@
 import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
-import type {
-  ChannelEvent,
-  OnEvent,
-  Press,
-  ShownCall,
-  Home,
-  Visit,
-  Filled,
-  Form,
-  OpenForm,
-} from '../../core/channel.ts';
+import type { ChannelEvent, OnEvent, Press, ShownCall, Home, Visit, Filled } from '../../core/channel.ts';
+import type { Form, OpenForm } from '../../core/form.ts';
 import { createInOrder } from '../../lib/async/in-order.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';

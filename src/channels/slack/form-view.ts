@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Filled, Form, FormField } from '../../core/channel.ts';
+import type { Filled } from '../../core/channel.ts';
+import type { Form, FormField } from '../../core/form.ts';
 import type { SlackBlock } from './buttons.ts';
 import { viewSubmission, type ViewSubmission } from './payloads.ts';
 import { slackName } from './plain-text.ts';

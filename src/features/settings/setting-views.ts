@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Act, Button, Form, WriteCommand } from '../../core/channel.ts';
+import type { Act, Button, WriteCommand } from '../../core/channel.ts';
+import type { Form } from '../../core/form.ts';
 import { chatIdOf, type Conversation } from '../../core/conversation.ts';
 import type { SettingField } from '../../core/setting-field.ts';
 import { fixed, sayIn, type Fixed, type Say } from '../../core/texts/say.ts';

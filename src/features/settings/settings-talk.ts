@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts';
 import { listsId } from '../../access/chat-migrations.ts';
-import type { Filled, OpenForm, Press } from '../../core/channel.ts';
+import type { Filled, Press } from '../../core/channel.ts';
+import type { OpenForm } from '../../core/form.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { SettingField } from '../../core/setting-field.ts';

@@ -1,4 +1,5 @@
-import type { Act, Channel, Filled, OpenForm, Press, WriteCommand } from '../../core/channel.ts';
+import type { Act, Channel, Filled, Press, WriteCommand } from '../../core/channel.ts';
+import type { OpenForm } from '../../core/form.ts';
 import type { Message } from '../../core/message.ts';
 import type { SettingField, SettingValue } from '../../core/setting-field.ts';
 import { fixed, inEveryLanguage, sayIn, type Say } from '../../core/texts/say.ts';
