@@ -4,8 +4,6 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
 import { formatConfigProblem } from '../../src/config/config-problem.ts';
-import { allTools } from '../../src/features/list.ts';
-import { mainTools } from '../../src/tools/main-tools.ts';
 import { everyKey, parseConfig, type ParsedConfig } from '../../src/config/parse-config.ts';
 
 const file = path.join(import.meta.dirname, '../../config.example.toml');
@@ -25,18 +23,13 @@ test('G1 what config.example.toml sets is what an empty file means', () => {
   const [example, empty] = [text, ''].map((one) => parseConfig(one, { file, env: {} }));
   assert.ok(example?.ok && empty?.ok);
   const { access, ...rest } = example.config;
-  // Undefined means the usual tools of the main agent, which depend on the features.
-  const tools = allTools();
-  assert.deepEqual(example.config.agent.tools?.toSorted(), mainTools(empty.config, tools).toSorted());
   assert.deepEqual(
     {
       ...rest,
-      agent: { ...rest.agent, tools: undefined },
       access: { ...access, telegram: undefined, slack: undefined },
     },
     {
       ...empty.config,
-      agent: { ...empty.config.agent, tools: undefined },
       access: { ...empty.config.access, telegram: undefined, slack: undefined },
     },
   );

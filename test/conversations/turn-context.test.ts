@@ -4,20 +4,21 @@ import { createTurnContexts } from '../../src/conversations/turn-context.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/runtime-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
-import { allTools } from '../../src/features/list.ts';
+import { ownToolRows } from '../../src/conversations/own-tools.ts';
+import { toolTable } from '../../src/core/built-in-tools.ts';
 import { checkMainTools } from '../../src/tools/main-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Feature } from '../../src/core/feature.ts';
-import { createMemory } from '../../src/features/memory/feature.ts';
-import { createRoutinesFeature } from '../../src/features/routines/feature.ts';
+import { createMemory, memory } from '../../src/features/memory/feature.ts';
+import { createRoutinesFeature, routines } from '../../src/features/routines/feature.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
-import { webFetchTool } from '../../src/tools/web/web-fetch.ts';
-import { webSearchTool } from '../../src/tools/web/web-search.ts';
+import { webFetchRows, webFetchTool } from '../../src/tools/web/web-fetch.ts';
+import { webSearchRows, webSearchTool } from '../../src/tools/web/web-search.ts';
 import { appOf } from '../support/app-of.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { makeSkill } from '../support/make-skill.ts';
@@ -26,6 +27,8 @@ import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { createPlainFolders } from '../../src/folders/plain-folders.ts';
 
+/** The tools of the bot itself, and of the features that stand in these tests. */
+const builtInTools = toolTable([...ownToolRows, memory.tools, routines.tools, webFetchRows, webSearchRows]);
 const parsed = parseConfig('', { env: {} });
 assert.ok(parsed.ok);
 const { config } = parsed;
@@ -75,7 +78,7 @@ function grantBy(settings: Config, log = quietLog()) {
     skillSandbox: { sandbox: createOffSandbox({ limits: sandboxLimits }) },
     folders: createPlainFolders('/nowhere'),
     outside: { offered: async () => [], names: () => [] },
-    builtInTools: allTools(),
+    builtInTools,
     settings: { forCall: () => async () => ({}) },
     deliverArtifacts: unused('delivered'),
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
@@ -127,15 +130,15 @@ test('U9 a call of the main agent that goes on in a queue of its own is made wit
 });
 
 test('T2 G2 what [agent] tools may name is what the main agent can be given', async () => {
-  const mainTools = allTools().names(({ main }) => main !== undefined);
+  const mainTools = builtInTools.names(({ main }) => main !== undefined);
   const all = parseConfig(`[agent]\ntools = ${JSON.stringify(mainTools)}\n`, { env: {} });
   assert.ok(all.ok);
   const { tools } = await grantFor(makeMessage({}), all.config);
   assert.deepEqual(tools.map(({ name }) => name).toSorted(), mainTools.toSorted());
   const wrong = parseConfig('[agent]\ntools = ["use_skil", "capability_list"]\n', { env: {} });
   assert.ok(wrong.ok);
-  const found = checkMainTools(wrong.config, allTools());
-  assert.deepEqual(checkMainTools(all.config, allTools()), []);
+  const found = checkMainTools(wrong.config, builtInTools);
+  assert.deepEqual(checkMainTools(all.config, builtInTools), []);
   assert.deepEqual(
     found.map(({ level, key }) => [level, ...key]),
     [0, 1].map((index) => ['error', 'agent', 'tools', index]),

@@ -79,6 +79,9 @@ test('L1 every operation that says so works without input, twice, and changes no
   };
   const names = [...rows].flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
   assert.ok(names.length > 8);
-  const read = async () => Promise.all(names.map((name) => operate(name, inputs[name])));
+  // What needs an input and is not named here is about a person.
+  const inputOf = (name: string): unknown =>
+    inputs[name] ?? (rows.get(name)?.input.safeParse(undefined).success === true ? undefined : 'telegram:42');
+  const read = async () => Promise.all(names.map((name) => operate(name, inputOf(name))));
   assert.deepEqual(await read(), await read());
 });
