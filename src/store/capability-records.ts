@@ -1,4 +1,4 @@
-import type { Sql, Steps } from './sql.ts';
+import type { Sql, SqlCall, Steps } from './sql.ts';
 
 /** An account that a person linked (C6). The bot encrypts all details in `sealed`. */
 export type KeptAccount = Readonly<{
@@ -75,75 +75,109 @@ const flowColumns =
   'id, sender, capability, conversation, state, sealed, due_at AS "dueAt", expires_at AS "expiresAt"';
 
 export function createCapabilityRecords(sql: Sql): CapabilityRecords {
-  const { read, write, dialect } = sql;
-  const claim = sql.statement(
-    'INSERT INTO capability_key (one, check_value) VALUES (TRUE, ?1) ON CONFLICT (one) DO NOTHING',
-  );
-  const claimed = sql.statement<Readonly<{ check: string }>>(
-    'SELECT check_value AS "check" FROM capability_key WHERE one = TRUE',
-  );
-  const accountsOf = (whose: string) =>
-    sql.statement<KeptAccount>(
-      `SELECT sender, capability, name, sealed, linked_at AS "linkedAt" FROM capability_accounts
-       WHERE ${whose} AND (CAST(?2 AS TEXT) IS NULL OR capability = ?2) ORDER BY linked_at, name`,
-    );
-  const theirs = accountsOf('sender = ?1');
-  const everybodys = accountsOf('sender > ?1');
-  const removeAccount = sql.statement(
-    'DELETE FROM capability_accounts WHERE sender = ?1 AND capability = ?2 AND name = ?3',
-  );
-  const addAccount = sql.statement(
-    `INSERT INTO capability_accounts (sender, capability, name, sealed, linked_at) VALUES (?1, ?2, ?3, ?4, ?5)
-     ON CONFLICT (sender, capability, name) DO UPDATE SET sealed = excluded.sealed`,
-  );
-  const endOver = sql.statement(
-    `UPDATE capability_flows SET state = 'ended', due_at = NULL
-     WHERE sender = ?1 AND capability = ?2 AND state <> 'ended' AND expires_at <= ?3`,
-  );
-  const addFlow = sql.statement(
-    `INSERT INTO capability_flows (id, sender, capability, conversation, state, sealed, due_at, expires_at)
-     VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
-  );
-  const flowsWhere = (which: string) =>
-    sql.statement<FlowRow>(`SELECT ${flowColumns} FROM capability_flows WHERE ${which}`);
-  const open = flowsWhere(`sender = ?1 AND capability = ?2 AND state IN ('pending', 'submitted')`);
-  const one = flowsWhere('id = ?1');
-  const ofSender = flowsWhere('sender = ?1 ORDER BY seq DESC');
-  const since = flowsWhere('expires_at > ?1');
-  const change = sql.statement(
-    'UPDATE capability_flows SET state = ?1, sealed = ?2, due_at = ?3 WHERE id = ?4 AND state = ?5',
-  );
-  const endLinked = sql.statement(
-    `UPDATE capability_flows SET state = 'ended', sealed = '', due_at = NULL WHERE id = ?1 AND state = 'linked'`,
-  );
-  const endFlows = sql.statement(
-    `UPDATE capability_flows SET state = 'ended', due_at = NULL
-     WHERE sender = ?1 AND state <> 'ended' AND (CAST(?2 AS TEXT) IS NULL OR conversation = ?2)`,
-  );
-  const takeDue = sql.statement<FlowRow>(
-    `UPDATE capability_flows SET due_at = ?2 WHERE id = (
-       SELECT id FROM capability_flows WHERE due_at <= ?1 ORDER BY due_at LIMIT 1 ${dialect.skipLocked}
-     ) RETURNING ${flowColumns}`,
-  );
-  const holdOn = sql.statement('UPDATE capability_flows SET due_at = ?1 WHERE id = ?2 AND due_at = ?3');
-  const nextDue = sql.statement<Readonly<{ at: number | null }>>(
-    'SELECT MIN(due_at) AS at FROM capability_flows WHERE due_at IS NOT NULL',
-  );
-  const outcome = sql.statement<Readonly<{ sealed: string }>>(
-    'SELECT sealed FROM capability_outcomes WHERE key = ?1',
-  );
-  const addOutcome = sql.statement(
-    'INSERT INTO capability_outcomes (key, sender, sealed, kept_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO NOTHING',
-  );
+  const { addAccount, ...accounts } = createAccounts(sql);
   const removeOf = (table: string) => sql.statement(`DELETE FROM ${table} WHERE sender = ?1`);
   const removeFlows = removeOf('capability_flows');
   const removeOutcomes = removeOf('capability_outcomes');
   const removeAccounts = removeOf('capability_accounts');
 
+  function* forget(sender: string): Steps<number> {
+    yield* removeFlows(sender);
+    yield* removeOutcomes(sender);
+    return (yield* removeAccounts(sender)).changed;
+  }
+
+  return {
+    ...createKeyCheck(sql),
+    ...accounts,
+    ...createFlows(sql, addAccount),
+    ...createDueFlows(sql),
+    ...createOutcomes(sql),
+    forget: (sender) => sql.write('power', forget(sender)),
+  };
+}
+
+function createKeyCheck({ statement, read, write }: Sql): Pick<CapabilityRecords, 'claimKey' | 'keyCheck'> {
+  const claim = statement(
+    'INSERT INTO capability_key (one, check_value) VALUES (TRUE, ?1) ON CONFLICT (one) DO NOTHING',
+  );
+  const claimed = statement<Readonly<{ check: string }>>(
+    'SELECT check_value AS "check" FROM capability_key WHERE one = TRUE',
+  );
+
   function* claimKey(check: string): Steps<string> {
     yield* claim(check);
     return (yield* claimed()).rows[0]?.check ?? '';
   }
+
+  return {
+    claimKey: (check) => write('power', claimKey(check)),
+    keyCheck: async () => (await read(claimed()))[0]?.check,
+  };
+}
+
+type AddAccount = (account: KeptAccount) => SqlCall;
+
+function createAccounts({
+  statement,
+  read,
+  write,
+}: Sql): Pick<CapabilityRecords, 'accounts' | 'removeAccount'> & Readonly<{ addAccount: AddAccount }> {
+  const accountsOf = (whose: string) =>
+    statement<KeptAccount>(
+      `SELECT sender, capability, name, sealed, linked_at AS "linkedAt" FROM capability_accounts
+       WHERE ${whose} AND (CAST(?2 AS TEXT) IS NULL OR capability = ?2) ORDER BY linked_at, name`,
+    );
+  const theirs = accountsOf('sender = ?1');
+  const everybodys = accountsOf('sender > ?1');
+  const remove = statement(
+    'DELETE FROM capability_accounts WHERE sender = ?1 AND capability = ?2 AND name = ?3',
+  );
+  const add = statement(
+    `INSERT INTO capability_accounts (sender, capability, name, sealed, linked_at) VALUES (?1, ?2, ?3, ?4, ?5)
+     ON CONFLICT (sender, capability, name) DO UPDATE SET sealed = excluded.sealed`,
+  );
+
+  return {
+    addAccount: ({ sender, capability, name, sealed, linkedAt }) =>
+      add(sender, capability, name, sealed, linkedAt),
+    async accounts({ sender, capability }) {
+      const accounts = sender === undefined ? everybodys : theirs;
+      return (await read(accounts(sender ?? '', capability ?? null))).map((row) => ({ ...row }));
+    },
+    removeAccount: async ({ sender, capability, name }) =>
+      (await write('power', remove(sender, capability, name))).changed > 0,
+  };
+}
+
+function createFlows(
+  { statement, read, write }: Sql,
+  addAccount: AddAccount,
+): Pick<CapabilityRecords, 'begin' | 'flow' | 'flows' | 'flowsSince' | 'change' | 'link' | 'endFlows'> {
+  const endOver = statement(
+    `UPDATE capability_flows SET state = 'ended', due_at = NULL
+     WHERE sender = ?1 AND capability = ?2 AND state <> 'ended' AND expires_at <= ?3`,
+  );
+  const addFlow = statement(
+    `INSERT INTO capability_flows (id, sender, capability, conversation, state, sealed, due_at, expires_at)
+     VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
+  );
+  const flowsWhere = (which: string) =>
+    statement<FlowRow>(`SELECT ${flowColumns} FROM capability_flows WHERE ${which}`);
+  const open = flowsWhere(`sender = ?1 AND capability = ?2 AND state IN ('pending', 'submitted')`);
+  const one = flowsWhere('id = ?1');
+  const ofSender = flowsWhere('sender = ?1 ORDER BY seq DESC');
+  const since = flowsWhere('expires_at > ?1');
+  const change = statement(
+    'UPDATE capability_flows SET state = ?1, sealed = ?2, due_at = ?3 WHERE id = ?4 AND state = ?5',
+  );
+  const endLinked = statement(
+    `UPDATE capability_flows SET state = 'ended', sealed = '', due_at = NULL WHERE id = ?1 AND state = 'linked'`,
+  );
+  const endFlows = statement(
+    `UPDATE capability_flows SET state = 'ended', due_at = NULL
+     WHERE sender = ?1 AND state <> 'ended' AND (CAST(?2 AS TEXT) IS NULL OR conversation = ?2)`,
+  );
 
   function* begin(flow: Omit<KeptFlow, 'state'>, now: number): Steps<KeptFlow> {
     const { id, sender, capability, conversation, sealed, dueAt, expiresAt } = flow;
@@ -154,37 +188,13 @@ export function createCapabilityRecords(sql: Sql): CapabilityRecords {
     return begun;
   }
 
-  function* link(id: string, { sender, capability, name, sealed, linkedAt }: KeptAccount): Steps<boolean> {
+  function* link(id: string, account: KeptAccount): Steps<boolean> {
     if ((yield* endLinked(id)).changed === 0) return false;
-    yield* addAccount(sender, capability, name, sealed, linkedAt);
+    yield* addAccount(account);
     return true;
   }
 
-  function* keepOutcome({
-    key,
-    sender,
-    sealed,
-    at,
-  }: Parameters<CapabilityRecords['keepOutcome']>[0]): Steps<string> {
-    yield* addOutcome(key, sender, sealed, at);
-    return (yield* outcome(key)).rows[0]?.sealed ?? sealed;
-  }
-
-  function* forget(sender: string): Steps<number> {
-    yield* removeFlows(sender);
-    yield* removeOutcomes(sender);
-    return (yield* removeAccounts(sender)).changed;
-  }
-
   return {
-    claimKey: (check) => write('power', claimKey(check)),
-    keyCheck: async () => (await read(claimed()))[0]?.check,
-    async accounts({ sender, capability }) {
-      const accounts = sender === undefined ? everybodys : theirs;
-      return (await read(accounts(sender ?? '', capability ?? null))).map((row) => ({ ...row }));
-    },
-    removeAccount: async ({ sender, capability, name }) =>
-      (await write('power', removeAccount(sender, capability, name))).changed > 0,
     begin: (flow, now) => write('power', begin(flow, now)),
     flow: async (id) => readFlows(await read(one(id)))[0],
     flows: async (sender) => readFlows(await read(ofSender(sender))),
@@ -194,12 +204,53 @@ export function createCapabilityRecords(sql: Sql): CapabilityRecords {
     link: (id, account) => write('power', link(id, account)),
     endFlows: async ({ sender, conversation }) =>
       (await write('power', endFlows(sender, conversation ?? null))).changed,
+  };
+}
+
+/** Flows in which the bot has to act, taken by one process at a time. */
+function createDueFlows({
+  statement,
+  read,
+  write,
+  dialect,
+}: Sql): Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue'> {
+  const takeDue = statement<FlowRow>(
+    `UPDATE capability_flows SET due_at = ?2 WHERE id = (
+       SELECT id FROM capability_flows WHERE due_at <= ?1 ORDER BY due_at LIMIT 1 ${dialect.skipLocked}
+     ) RETURNING ${flowColumns}`,
+  );
+  const holdOn = statement('UPDATE capability_flows SET due_at = ?1 WHERE id = ?2 AND due_at = ?3');
+  const nextDue = statement<Readonly<{ at: number | null }>>(
+    'SELECT MIN(due_at) AS at FROM capability_flows WHERE due_at IS NOT NULL',
+  );
+  return {
     takeDue: async (now, againAt) => readFlows((await write('server', takeDue(now, againAt))).rows)[0],
     holdOn: async (id, from, to) => (await write('process', holdOn(to, id, from))).changed > 0,
     nextDue: async () => (await read(nextDue()))[0]?.at ?? undefined,
+  };
+}
+
+function createOutcomes({ statement, read, write }: Sql): Pick<CapabilityRecords, 'outcome' | 'keepOutcome'> {
+  const outcome = statement<Readonly<{ sealed: string }>>(
+    'SELECT sealed FROM capability_outcomes WHERE key = ?1',
+  );
+  const add = statement(
+    'INSERT INTO capability_outcomes (key, sender, sealed, kept_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (key) DO NOTHING',
+  );
+
+  function* keep({
+    key,
+    sender,
+    sealed,
+    at,
+  }: Parameters<CapabilityRecords['keepOutcome']>[0]): Steps<string> {
+    yield* add(key, sender, sealed, at);
+    return (yield* outcome(key)).rows[0]?.sealed ?? sealed;
+  }
+
+  return {
     outcome: async (key) => (await read(outcome(key)))[0]?.sealed,
-    keepOutcome: (kept) => write('power', keepOutcome(kept)),
-    forget: (sender) => write('power', forget(sender)),
+    keepOutcome: (kept) => write('power', keep(kept)),
   };
 }
 

@@ -64,7 +64,7 @@ export function createOutbox(
   own: Pick<Outbox, 'startWorker' | 'sending' | 'sent'> & Readonly<{ byOperator: ByOperator }>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Outbox {
-  const { read, write, dialect } = sql;
+  const { read, dialect } = sql;
   const head = sql.lookup<TableRow>(
     `SELECT o.key, o.conversation, o.part, o.status, o.tries, o.repeats, o.due_at, s.receipt
      FROM outbox o LEFT JOIN shown s ON s.key = o.key WHERE o.finished_at IS NULL AND o.queue = ?1 ORDER BY o.seq LIMIT 1`,
@@ -79,22 +79,6 @@ export function createOutbox(
   const retry = change(`status = 'waiting', tries = tries + 1, error = ?2, due_at = ?3`);
   const dead = change(`status = 'dead', error = ?2, finished_at = ?3`);
   const repeated = change('repeats = repeats + 1');
-  const givenUp = sql.statement<DeadPart>(
-    `SELECT key, queue, COALESCE(error, '') AS error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
-  );
-  const revive = sql.statement(
-    `UPDATE outbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, finished_at = NULL
-     WHERE status = 'dead' AND key = ?1`,
-  );
-  const show = sql.statement(
-    `INSERT INTO shown (key, receipt, shown_at) VALUES (?1, ?2, ?3)
-     ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
-  );
-  const hide = sql.statement('DELETE FROM shown WHERE key = ?1');
-  const receiptIn = (table: 'outbox' | 'shown') =>
-    sql.statement<Readonly<{ receipt: string | null }>>(`SELECT receipt FROM ${table} WHERE key = ?1`);
-  const receipt = receiptIn('outbox');
-  const shown = receiptIn('shown');
 
   async function giveUp(key: string, error: string): Promise<void> {
     await dead(key, error, clock.now());
@@ -124,9 +108,40 @@ export function createOutbox(
     async repeated(key) {
       await repeated(key);
     },
-    givenUp: async () => (await read(givenUp())).map((row) => ({ ...row })),
-    revive: async (key) => (await own.byOperator([key], 'power', revive(key), hasChanged)).changed > 0,
+    ...createGivenUp(sql, own.byOperator),
     pending: async (conversation) => (await read(unsent(conversationKey(conversation))))[0]?.unsent ?? 0,
+    ...createReceipts(sql, clock),
+  };
+}
+
+function createGivenUp(sql: Sql, byOperator: ByOperator): Pick<Outbox, 'givenUp' | 'revive'> {
+  const givenUp = sql.statement<DeadPart>(
+    `SELECT key, queue, COALESCE(error, '') AS error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
+  );
+  const revive = sql.statement(
+    `UPDATE outbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, finished_at = NULL
+     WHERE status = 'dead' AND key = ?1`,
+  );
+  return {
+    givenUp: async () => (await sql.read(givenUp())).map((row) => ({ ...row })),
+    revive: async (key) => (await byOperator([key], 'power', revive(key), hasChanged)).changed > 0,
+  };
+}
+
+function createReceipts(
+  { statement, read, write }: Sql,
+  clock: Clock,
+): Pick<Outbox, 'show' | 'shown' | 'receipt'> {
+  const show = statement(
+    `INSERT INTO shown (key, receipt, shown_at) VALUES (?1, ?2, ?3)
+     ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
+  );
+  const hide = statement('DELETE FROM shown WHERE key = ?1');
+  const receiptIn = (table: 'outbox' | 'shown') =>
+    statement<Readonly<{ receipt: string | null }>>(`SELECT receipt FROM ${table} WHERE key = ?1`);
+  const receipt = receiptIn('outbox');
+  const shown = receiptIn('shown');
+  return {
     async show(key, given) {
       const call = given === undefined ? hide(key) : show(key, JSON.stringify(given), clock.now());
       await write('process', call);

@@ -13,11 +13,30 @@ type Summary = Readonly<{ seq: number; kept: number }>;
 type ReadRow = Readonly<{ seq: number; entry?: Entry }>;
 
 export function createTranscripts(sql: Sql, log: Log): Transcripts {
-  const select = 'SELECT seq, kind, entry FROM entries WHERE transcript = ?1';
   const current = sql.lookup<Readonly<{ id: string }>>(
     'SELECT id FROM transcripts WHERE conversation = ?1 ORDER BY seq DESC LIMIT 1',
     { most: 200 },
   );
+  const begin = sql.statement('INSERT INTO transcripts (id, conversation) VALUES (?1, ?2)');
+  const answer = sql.statement(
+    `SELECT 1 FROM entries WHERE kind = 'assistant'
+     AND transcript IN (SELECT ?1 UNION ALL SELECT id FROM transcripts WHERE conversation = ?1) LIMIT 1`,
+  );
+
+  return {
+    current: async (conversation) => (await current(conversation))[0]?.id ?? conversation,
+    read: createReadTranscript(sql, log),
+    async archive(conversation) {
+      // Keys contain no "@", so this id is unique.
+      await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
+    },
+    answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,
+  };
+}
+
+/** Reads a transcript from its newest readable summary on, with the earlier entries that the summary keeps. */
+function createReadTranscript(sql: Sql, log: Log): Transcripts['read'] {
+  const select = 'SELECT seq, kind, entry FROM entries WHERE transcript = ?1';
   const newest = sql.lookup<Row>(
     `${select} AND seq >= COALESCE(
        (SELECT seq FROM entries WHERE transcript = ?1 AND kind = 'summary' ORDER BY seq DESC LIMIT 1), 0)`,
@@ -28,11 +47,6 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
   );
   const before = sql.statement<Row>(`${select} AND seq < ?2 ORDER BY seq DESC LIMIT ?3`);
   const from = sql.statement<Row>(`${select} AND seq >= ?2 ORDER BY seq`);
-  const begin = sql.statement('INSERT INTO transcripts (id, conversation) VALUES (?1, ?2)');
-  const answer = sql.statement(
-    `SELECT 1 FROM entries WHERE kind = 'assistant'
-     AND transcript IN (SELECT ?1 UNION ALL SELECT id FROM transcripts WHERE conversation = ?1) LIMIT 1`,
-  );
 
   async function fromSummary(id: string): Promise<Readonly<{ summary?: Summary; rows: readonly Row[] }>> {
     const rows = await newest(id);
@@ -53,39 +67,36 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
     const rows: ReadRow[] = [];
     for (let missing = kept; missing > 0;) {
       const more = await sql.read(before(id, rows[0]?.seq ?? seq, missing));
-      rows.unshift(...(await readRows(id, more.toReversed())));
+      rows.unshift(...(await readRows(more.toReversed(), id, { sql, log })));
       missing = more.length < missing ? 0 : kept - entriesOf(rows).length;
     }
     return rows;
   }
 
-  async function readRows(transcript: string, rows: readonly Row[]): Promise<readonly ReadRow[]> {
-    const all: ReadRow[] = [];
-    for (const { seq, entry } of rows) {
-      const found = readShared(sql, storedEntry, entry);
-      const read = found instanceof Promise ? await found : found;
-      all.push(read.ok ? { seq, entry: read.value } : { seq });
-      if (!read.ok)
-        log.warn({ transcript, seq, reason: read.reason }, 'a transcript entry is damaged and was left out');
-    }
-    return all;
-  }
-
-  return {
-    current: async (conversation) => (await current(conversation))[0]?.id ?? conversation,
-    async read(id) {
-      const { summary, rows: after } = await fromSummary(id);
-      const kept = summary === undefined ? [] : await rowsBefore(id, summary);
-      const rows = [...kept, ...(await readRows(id, after))];
-      const entries = entriesOf(rows);
-      return { entries, damaged: rows.length - entries.length };
-    },
-    async archive(conversation) {
-      // Keys contain no "@", so this id is unique.
-      await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
-    },
-    answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,
+  return async (id) => {
+    const { summary, rows: after } = await fromSummary(id);
+    const kept = summary === undefined ? [] : await rowsBefore(id, summary);
+    const rows = [...kept, ...(await readRows(after, id, { sql, log }))];
+    const entries = entriesOf(rows);
+    return { entries, damaged: rows.length - entries.length };
   };
+}
+
+/** Reads entries in their order. A damaged one is logged and stays without its entry. */
+async function readRows(
+  rows: readonly Row[],
+  transcript: string,
+  { sql, log }: Readonly<{ sql: Sql; log: Log }>,
+): Promise<readonly ReadRow[]> {
+  const all: ReadRow[] = [];
+  for (const { seq, entry } of rows) {
+    const found = readShared(sql, storedEntry, entry);
+    const read = found instanceof Promise ? await found : found;
+    all.push(read.ok ? { seq, entry: read.value } : { seq });
+    if (!read.ok)
+      log.warn({ transcript, seq, reason: read.reason }, 'a transcript entry is damaged and was left out');
+  }
+  return all;
 }
 
 function toSummary({ seq, entry }: Row): Summary | undefined {
