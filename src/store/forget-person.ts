@@ -26,115 +26,39 @@ export async function forgetPerson(
   sender: string,
   told: readonly string[] = [],
 ): Promise<Forgotten> {
-  const items = new Set<string>();
-  const rooms = new Map<string, Findings['room']>();
-  let entries = 0;
-
-  for (const transcript of await rows.transcriptsWith([inJson(sender), inJson(idOnLabel(sender))])) {
-    const { changes, findings } = await judgeTranscript(transcript);
-    await changeEntries(changes);
-    for (const item of findings.items) items.add(item.replace(/#skill$/, ''));
-    const room = transcriptRoom(transcript);
-    if (rooms.get(room) !== 'shared' && findings.room !== 'unknown') rooms.set(room, findings.room);
-  }
-  const direct = new Set([...rooms].flatMap(([room, whose]) => (whose === 'theirs' ? [room] : [])));
-  const shared = [...rooms].flatMap(([room, whose]) => (whose === 'shared' ? [room] : []));
-  for (const room of [...told, ownRoom(sender)])
-    if (!shared.some((other) => isWithin(other, new Set([room])))) direct.add(room);
+  const found = await forgetTurns(rows, sender);
+  const { items } = found;
+  const direct = directRooms(found.rooms, [...told, ownRoom(sender)]);
+  let { entries } = found;
   const isDirect = (place: string): boolean => isWithin(place, direct);
 
   const messages =
-    (await forgetRows('inbox', judgeInbox)) +
-    (await forgetRows('group_context', ({ text }) => {
+    (await forgetRows(rows, 'inbox', judgeInbox)) +
+    (await forgetRows(rows, 'group_context', ({ text }) => {
       const { theirs, rest } = judgeGroupContext(text, sender);
       return theirs ? undefined : rest;
     }));
   for (const room of direct) {
-    for (const transcript of await rows.transcriptsOf(room)) await removeWhole(transcript);
+    for (const transcript of await rows.transcriptsOf(room))
+      entries += await removeTranscript(rows, transcript);
     await rows.dropConversation(room);
   }
   const files: string[] = [];
-  const outbox = await forgetRows('outbox', (row) => {
+  const outbox = await forgetRows(rows, 'outbox', (row) => {
     const rest = judgeOutbox(row);
     if (rest === undefined) files.push(...fileIn(row.text));
     return rest;
   });
-  const asks = await forgetRows('pending_requests', ({ place, requester, ended, text }) =>
+  const asks = await forgetRows(rows, 'pending_requests', ({ place, requester, ended, text }) =>
     requester === sender || isDirect(place) || (ended && answeredBy(text, sender)) ? undefined : text,
   );
-  for (const of of personKeys) await forgetKeys(of);
+  const isTheirs = (key: string): boolean => names(key, sender) || isDirect(key) || items.has(itemOfKey(key));
+  for (const of of personKeys) await forgetKeys(rows, of, isTheirs);
   const routines = await rows.removeRoutines(sender);
   await rows.removeSaid(sender, batch);
   const memories = await rows.removeMemories(sender, (text) => names(text, sender), batch);
   const usage = await rows.removeUsage(sender);
   return { messages, entries, outbox, asks, routines, usage, memories, places: [...direct], files };
-
-  async function judgeTranscript(
-    transcript: string,
-  ): Promise<Readonly<{ changes: readonly RowChange[]; findings: Findings }>> {
-    const { judge, findings } = createForgetEntries(sender);
-    const changes: RowChange[] = [];
-    for (let after = 0; ;) {
-      const page = await rows.entries(transcript, after, batch);
-      for (const { seq, text } of page) {
-        const fate = judge(text);
-        if (fate === 'removed') changes.push({ seq, was: text, text: undefined });
-        else if (fate !== 'kept') changes.push({ seq, was: text, text: fate.rewritten });
-        after = seq;
-      }
-      if (page.length < batch) return { changes, findings: findings() };
-    }
-  }
-
-  /**
-   * Applies rewrites first and removals from the newest to the oldest, because a summary belongs to the entries that it
-   * keeps.
-   */
-  async function changeEntries(changes: readonly RowChange[]): Promise<void> {
-    const ordered = [
-      ...changes.filter(({ text }) => text !== undefined),
-      ...changes.filter(({ text }) => text === undefined).toReversed(),
-    ];
-    for (let at = 0; at < ordered.length; at += 4 * batch) {
-      await rows.change('entries', ordered.slice(at, at + 4 * batch));
-    }
-    entries += changes.length;
-  }
-
-  async function removeWhole(transcript: string): Promise<void> {
-    for (;;) {
-      const page = await rows.entries(transcript, 0, batch);
-      await rows.change(
-        'entries',
-        page.map(({ seq, text }) => ({ seq, was: text, text: undefined })),
-      );
-      entries += page.length;
-      if (page.length < batch) return;
-    }
-  }
-
-  /**
-   * Goes through a table. `judge` returns the JSON that remains, or undefined to remove the row. Returns how many were
-   * removed.
-   */
-  async function forgetRows(
-    table: PersonTable,
-    judge: (row: PersonRow) => string | undefined,
-  ): Promise<number> {
-    let gone = 0;
-    for (let after = 0; ;) {
-      const page = await rows.rows(table, after, batch);
-      const changes = page.flatMap((row): readonly RowChange[] => {
-        const text = judge(row);
-        return text === row.text ? [] : [{ seq: row.seq, was: row.text, text }];
-      });
-      if (changes.length > 0) await rows.change(table, changes);
-      gone += changes.filter(({ text }) => text === undefined).length;
-      const last = page.at(-1);
-      if (last === undefined || page.length < batch) return gone;
-      after = last.seq;
-    }
-  }
 
   function judgeInbox({ key, place, text }: PersonRow): string | undefined {
     if (text === '') return items.has(key) || isDirect(place) ? undefined : text;
@@ -145,21 +69,124 @@ export async function forgetPerson(
   }
 
   function judgeOutbox({ key, place, text, ended }: PersonRow): string | undefined {
-    const item = key.split(/[#!]/)[0] ?? key;
-    return items.has(item) || isDirect(place) || (ended && names(text, sender)) ? undefined : text;
+    return items.has(itemOfKey(key)) || isDirect(place) || (ended && names(text, sender)) ? undefined : text;
   }
+}
 
-  async function forgetKeys(of: PersonKeys): Promise<void> {
-    for (let after = ''; ;) {
-      const page = await rows.keys(of, after, batch);
-      const theirs = page.filter(
-        (key) => names(key, sender) || isDirect(key) || items.has(key.split(/[#!]/)[0] ?? key),
-      );
-      if (theirs.length > 0) await rows.removeKeys(of, theirs);
-      if (page.length < batch) return;
-      after = page.at(-1) ?? after;
-    }
+/** Removes turns of the person, and what quotes them in the turns of others. `items` are the ids of their turns. */
+async function forgetTurns(
+  rows: ForgetRows,
+  sender: string,
+): Promise<Readonly<{ items: Set<string>; rooms: ReadonlyMap<string, Findings['room']>; entries: number }>> {
+  const items = new Set<string>();
+  const rooms = new Map<string, Findings['room']>();
+  let entries = 0;
+  for (const transcript of await rows.transcriptsWith([inJson(sender), inJson(idOnLabel(sender))])) {
+    const { changes, findings } = await judgeTranscript(rows, sender, transcript);
+    await changeEntries(rows, changes);
+    entries += changes.length;
+    for (const item of findings.items) items.add(item.replace(/#skill$/, ''));
+    const room = transcriptRoom(transcript);
+    if (rooms.get(room) !== 'shared' && findings.room !== 'unknown') rooms.set(room, findings.room);
   }
+  return { items, rooms, entries };
+}
+
+/** Conversations with the person alone: by what was said there, and `named` ones in which nobody else was heard. */
+function directRooms(rooms: ReadonlyMap<string, Findings['room']>, named: readonly string[]): Set<string> {
+  const direct = new Set([...rooms].flatMap(([room, whose]) => (whose === 'theirs' ? [room] : [])));
+  const shared = [...rooms].flatMap(([room, whose]) => (whose === 'shared' ? [room] : []));
+  for (const room of named) if (!shared.some((other) => isWithin(other, new Set([room])))) direct.add(room);
+  return direct;
+}
+
+async function judgeTranscript(
+  rows: ForgetRows,
+  sender: string,
+  transcript: string,
+): Promise<Readonly<{ changes: readonly RowChange[]; findings: Findings }>> {
+  const { judge, findings } = createForgetEntries(sender);
+  const changes: RowChange[] = [];
+  for (let after = 0; ;) {
+    const page = await rows.entries(transcript, after, batch);
+    for (const { seq, text } of page) {
+      const fate = judge(text);
+      if (fate === 'removed') changes.push({ seq, was: text, text: undefined });
+      else if (fate !== 'kept') changes.push({ seq, was: text, text: fate.rewritten });
+      after = seq;
+    }
+    if (page.length < batch) return { changes, findings: findings() };
+  }
+}
+
+/**
+ * Applies rewrites first and removals from the newest to the oldest, because a summary belongs to the entries that it
+ * keeps.
+ */
+async function changeEntries(rows: ForgetRows, changes: readonly RowChange[]): Promise<void> {
+  const ordered = [
+    ...changes.filter(({ text }) => text !== undefined),
+    ...changes.filter(({ text }) => text === undefined).toReversed(),
+  ];
+  for (let at = 0; at < ordered.length; at += 4 * batch) {
+    await rows.change('entries', ordered.slice(at, at + 4 * batch));
+  }
+}
+
+/** Returns how many entries were removed. */
+async function removeTranscript(rows: ForgetRows, transcript: string): Promise<number> {
+  for (let removed = 0; ;) {
+    const page = await rows.entries(transcript, 0, batch);
+    await rows.change(
+      'entries',
+      page.map(({ seq, text }) => ({ seq, was: text, text: undefined })),
+    );
+    removed += page.length;
+    if (page.length < batch) return removed;
+  }
+}
+
+/**
+ * Goes through a table. `judge` returns the JSON that remains, or undefined to remove the row. Returns how many were
+ * removed.
+ */
+async function forgetRows(
+  rows: ForgetRows,
+  table: PersonTable,
+  judge: (row: PersonRow) => string | undefined,
+): Promise<number> {
+  let gone = 0;
+  for (let after = 0; ;) {
+    const page = await rows.rows(table, after, batch);
+    const changes = page.flatMap((row): readonly RowChange[] => {
+      const text = judge(row);
+      return text === row.text ? [] : [{ seq: row.seq, was: row.text, text }];
+    });
+    if (changes.length > 0) await rows.change(table, changes);
+    gone += changes.filter(({ text }) => text === undefined).length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < batch) return gone;
+    after = last.seq;
+  }
+}
+
+async function forgetKeys(
+  rows: ForgetRows,
+  of: PersonKeys,
+  isTheirs: (key: string) => boolean,
+): Promise<void> {
+  for (let after = ''; ;) {
+    const page = await rows.keys(of, after, batch);
+    const theirs = page.filter(isTheirs);
+    if (theirs.length > 0) await rows.removeKeys(of, theirs);
+    if (page.length < batch) return;
+    after = page.at(-1) ?? after;
+  }
+}
+
+/** The id of the item that a key of the outbox or of a placeholder begins with. */
+function itemOfKey(key: string): string {
+  return key.split(/[#!]/)[0] ?? key;
 }
 
 function fileIn(part: string): readonly string[] {

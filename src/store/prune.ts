@@ -13,11 +13,31 @@ type Quiet = Readonly<{ transcript: string; last_at: number }>;
 
 /** Removes rows that are past their time. Several processes may do it at once (Q2, Q12). */
 export function createPrune(sql: Sql): Store['prune'] {
-  const { write, dialect } = sql;
+  const { stale, dead, usage, runs } = pastTheirTime(sql);
+  const pruneTranscripts = createPruneTranscripts(sql);
+  return async (now, retentionMs) => {
+    for (const { rows, keptMs } of stale) await inBatches(sql, rows, now - keptMs);
+    const before = Math.max(0, now - retentionMs);
+    for (const rows of dead) await inBatches(sql, rows, before);
+    const day = new Date(before).toISOString().slice(0, 10);
+    await inBatches(sql, usage, day, 1);
+    await inBatches(sql, runs, day);
+    await pruneTranscripts(before);
+  };
+}
+
+/** Statements that remove a batch of rows of one table from before `?1`: a time, for `usage` and `runs` a day. */
+function pastTheirTime({ statement, dialect }: Sql): Readonly<{
+  stale: readonly Readonly<{ rows: SqlStatement; keptMs: number }>[];
+  /** Kept as long as transcripts. */
+  dead: readonly SqlStatement[];
+  usage: SqlStatement;
+  runs: SqlStatement;
+}> {
   const some = (table: string, where: string, id = 'seq') =>
     `(${id}) IN (SELECT ${id} FROM ${table} WHERE ${where} LIMIT ${batch} ${dialect.skipLocked})`;
   const oldest = (table: string, where: string, id?: string) =>
-    sql.statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
+    statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
   const stale = [
     // Removing an item also removes its keys.
     { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
@@ -36,14 +56,29 @@ export function createPrune(sql: Sql): Store['prune'] {
     oldest('outbox', `status = 'dead' AND finished_at`),
     oldest('memories', 'seen_at'),
     // The key stays longer than the part, so that nothing is sent twice.
-    sql.statement(
+    statement(
       `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
     ),
   ];
-  const usage = sql.statement(
+  const usage = statement(
     'DELETE FROM usage WHERE day = (SELECT day FROM usage WHERE day < ?1 ORDER BY day LIMIT 1)',
   );
   const runs = oldest('runs', 'day', 'id');
+  return { stale, dead, usage, runs };
+}
+
+async function inBatches(
+  sql: Sql,
+  remove: SqlStatement,
+  before: number | string,
+  size = batch,
+): Promise<void> {
+  while ((await sql.write('process', remove(before))).changed >= size) await setImmediate();
+}
+
+/** Removes transcripts in which nothing was said since a time. */
+function createPruneTranscripts(sql: Sql): (before: number) => Promise<void> {
+  const { dialect } = sql;
   const quiet = sql.statement<Quiet>(
     `SELECT transcript, last_at FROM transcript_times WHERE last_at < ?1 AND (last_at, transcript) > (?2, ?3)
      ORDER BY last_at, transcript LIMIT ${page}`,
@@ -70,10 +105,6 @@ export function createPrune(sql: Sql): Store['prune'] {
   );
   const said = sql.statement('DELETE FROM said WHERE transcript = ?1');
 
-  async function inBatches(remove: SqlStatement, before: number | string, size = batch): Promise<void> {
-    while ((await write('process', remove(before))).changed >= size) await setImmediate();
-  }
-
   /**
    * Removes the oldest entries of a transcript. False if nothing is left, if something was added meanwhile, or if a
    * message waits, whose turn continues the transcript.
@@ -93,13 +124,7 @@ export function createPrune(sql: Sql): Store['prune'] {
     while (await sql.beforeArrivals(queue, shorten(transcript, queue, before))) await setImmediate();
   }
 
-  return async (now, retentionMs) => {
-    for (const { rows, keptMs } of stale) await inBatches(rows, now - keptMs);
-    const before = Math.max(0, now - retentionMs);
-    for (const rows of dead) await inBatches(rows, before);
-    const day = new Date(before).toISOString().slice(0, 10);
-    await inBatches(usage, day, 1);
-    await inBatches(runs, day);
+  return async (before) => {
     for (let last: Quiet = { transcript: '', last_at: Number.MIN_SAFE_INTEGER }; ;) {
       const found = await sql.read(quiet(before, last.last_at, last.transcript));
       for (const { transcript } of found) await removeQuiet(transcript, before);

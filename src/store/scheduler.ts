@@ -26,10 +26,7 @@ export function createScheduler(options: {
   let again = false;
   let stopped = false;
   let failing = false;
-  let alarm: Readonly<{ at: number | undefined; abort: AbortController }> = {
-    at: undefined,
-    abort: new AbortController(),
-  };
+  const alarm = createAlarm(clock, wake);
 
   function wake(): void {
     if (stopped) return;
@@ -55,26 +52,13 @@ export function createScheduler(options: {
     try {
       const nextAt = await look();
       failing = false;
-      if (nextAt !== undefined) wakeAt(nextAt);
+      if (nextAt !== undefined) alarm.setAtLatest(nextAt);
     } catch (error) {
       // Logged once for a series of failures, because it may last hours.
       if (!failing) log.error({ err: error }, `${what} could not be read; trying again every second`);
       failing = true;
-      wakeAt(clock.now() + afterFaultMs);
+      alarm.setAtLatest(clock.now() + afterFaultMs);
     }
-  }
-
-  function wakeAt(at: number): void {
-    // Looking early does no harm and is cheaper than resetting the timer.
-    if (alarm.at !== undefined && alarm.at <= at) return;
-    alarm.abort.abort();
-    const abort = new AbortController();
-    alarm = { at, abort };
-    const ring = (): void => {
-      alarm = { at: undefined, abort };
-      wake();
-    };
-    clock.sleep(Math.max(0, at - clock.now()), abort.signal).then(ring, () => undefined);
   }
 
   return {
@@ -84,7 +68,33 @@ export function createScheduler(options: {
     },
     stop() {
       stopped = true;
-      alarm.abort.abort();
+      alarm.stop();
     },
+  };
+}
+
+/** Rings once at the earliest time that was set since it rang last. */
+function createAlarm(
+  clock: Clock,
+  ring: () => void,
+): Readonly<{ setAtLatest(at: number): void; stop(): void }> {
+  let set: Readonly<{ at: number | undefined; abort: AbortController }> = {
+    at: undefined,
+    abort: new AbortController(),
+  };
+  return {
+    setAtLatest(at) {
+      // Ringing early does no harm and is cheaper than resetting the timer.
+      if (set.at !== undefined && set.at <= at) return;
+      set.abort.abort();
+      const abort = new AbortController();
+      set = { at, abort };
+      const rings = (): void => {
+        set = { at: undefined, abort };
+        ring();
+      };
+      clock.sleep(Math.max(0, at - clock.now()), abort.signal).then(rings, () => undefined);
+    },
+    stop: () => set.abort.abort(),
   };
 }
