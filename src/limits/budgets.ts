@@ -49,55 +49,15 @@ const hourMs = 3_600_000;
 /** Messages may use sums this old, as usage is known only later; runs read them fresh. */
 const staleMs = 1_000;
 
-export function createBudgets(options: {
+type BudgetOptions = Readonly<{
   config: () => Config;
   store: Pick<Store, 'usage' | 'countUse'> & Readonly<{ inbox: Pick<Store['inbox'], 'beside'> }>;
   clock: Clock;
-}): Budgets {
+}>;
+
+export function createBudgets(options: BudgetOptions): Budgets {
   const { config, store, clock } = options;
-  let read: Readonly<{ day: string; at: number; sums: Promise<Sums> }> | undefined;
-
-  function sumsToday(mayBeStale: boolean): Promise<Sums> {
-    const now = clock.now();
-    const day = localDay(now, operatorZone(config()));
-    if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
-      read = { day, at: now, sums: store.usage({ day }).then(sumsOf) };
-    return read.sums;
-  }
-
-  function scopesOf({ sender, conversation }: Requester, skill?: string): readonly Scope[] {
-    const { chat, skill: ofSkill, global, ...own } = config().limits;
-    const place = chatIdOf(conversation);
-    const room = conversationKey({ channel: conversation.channel, chat: conversation.chat });
-    return [
-      {
-        key: `sender ${sender}`,
-        whose: 'Your',
-        limits: own,
-        sum: `sender ${sender}`,
-        isFor: (task) => task.sender === sender,
-      },
-      {
-        key: `chat ${place}`,
-        whose: 'This chat’s',
-        limits: chat,
-        sum: `room ${room}`,
-        isFor: (task) => task.chat === place,
-      },
-      ...(skill === undefined
-        ? []
-        : [
-            {
-              key: `skill ${skill}`,
-              whose: `The skill ${skill}’s`,
-              limits: ofSkill,
-              sum: `skill ${skill}` as const,
-              isFor: (task: Readonly<{ skill: string }>) => task.skill === skill,
-            },
-          ]),
-      { key: 'all', whose: 'My', limits: global, sum: 'all', isFor: () => true },
-    ];
-  }
+  const sumsToday = createSumsToday(options);
 
   /** Returns the sentence for the first daily budget that is used up; undefined if none is. */
   async function spentUp(
@@ -110,36 +70,12 @@ export function createBudgets(options: {
     const sums = await sumsToday(mayBeStale);
     const say = sayIn(language);
     for (const { whose, limits, sum } of limited) {
-      const { tokens, usd } = sums.get(sum) ?? nothing;
-      const budget =
-        limits.tokensPerDay > 0 && tokens >= limits.tokensPerDay
-          ? say`${say.number(limits.tokensPerDay)} tokens`
-          : limits.usdPerDay > 0 && usd >= limits.usdPerDay
-            ? say`${say.number(limits.usdPerDay, Number.isInteger(limits.usdPerDay) ? 0 : 2)} US dollars`
-            : undefined;
+      const budget = usedUp(limits, sums.get(sum) ?? nothing, say);
       if (budget === undefined) continue;
       const wait = waitText(untilNextDay(clock.now(), operatorZone(config())), say);
       return spentText(say, { whose, of: sum.split(' ', 1)[0] ?? '', budget, wait });
     }
     return undefined;
-  }
-
-  function tooManyAtOnce(scopes: readonly Scope[], underWay: readonly ListedItem[]): string | undefined {
-    const limited = scopes.filter(({ limits }) => limits.concurrentRuns > 0);
-    const tasks = underWay.flatMap(({ message }) =>
-      message?.task?.kind === 'run'
-        ? [
-            {
-              sender: message.sender.id,
-              chat: chatIdOf(message.conversation),
-              skill: message.task.skill,
-            },
-          ]
-        : [],
-    );
-    const full = limited.find(({ limits, isFor }) => tasks.filter(isFor).length >= limits.concurrentRuns);
-    if (full === undefined) return undefined;
-    return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached. There is room when one of them has ended.`;
   }
 
   async function tooManyThisHour(scopes: readonly Scope[], id: string): Promise<string | undefined> {
@@ -153,46 +89,120 @@ export function createBudgets(options: {
     return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now(), sayIn(undefined))}.`;
   }
 
-  /** Adds up all scopes in one pass, because there are many rows and each message reads them. */
-  function sumsOf(rows: readonly UsageRow[]): Sums {
-    const sums = new Map<SumKey, Spent>();
-    for (const row of rows) {
-      const { sender, conversation, skill, model } = row;
-      const tokens = count(row.tokens);
-      const usd = costOf(config(), model, row.tokens) ?? 0;
-      // Threads count towards their room, whose key has no "/".
-      const [room = ''] = conversation.split('/', 1);
-      for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
-        const before = sums.get(key) ?? nothing;
-        sums.set(key, { tokens: before.tokens + tokens, usd: before.usd + usd });
-      }
-    }
-    return sums;
-  }
-
   return {
-    ofMessage: (requester) => spentUp(scopesOf(requester), true, requester.language),
-    ofModel: (requester, skill) => spentUp(scopesOf(requester, skill), false),
+    ofMessage: (requester) => spentUp(scopesOf(config().limits, requester), true, requester.language),
+    ofModel: (requester, skill) => spentUp(scopesOf(config().limits, requester, skill), false),
     async ofRun(requester, skill, id) {
-      const scopes = scopesOf(requester, skill);
+      const scopes = scopesOf(config().limits, requester, skill);
       return (
         (await spentUp(scopes, false)) ??
         tooManyAtOnce(scopes, await store.inbox.beside()) ??
         (await tooManyThisHour(scopes, id))
       );
     },
-    atOnce: (requester, skill) => (underWay) => tooManyAtOnce(scopesOf(requester, skill), underWay),
+    atOnce: (requester, skill) => (underWay) =>
+      tooManyAtOnce(scopesOf(config().limits, requester, skill), underWay),
     async today(sender) {
-      return (
-        sumsOf(await store.usage({ day: localDay(clock.now(), operatorZone(config())), sender })).get(
-          'all',
-        ) ?? nothing
-      );
+      const rows = await store.usage({ day: localDay(clock.now(), operatorZone(config())), sender });
+      return sumsOf(rows, config()).get('all') ?? nothing;
     },
   };
 }
 
+/** Reads the sums of today. Stale ones save a read of the store for each message. */
+function createSumsToday({ config, store, clock }: BudgetOptions): (mayBeStale: boolean) => Promise<Sums> {
+  let read: Readonly<{ day: string; at: number; sums: Promise<Sums> }> | undefined;
+
+  return (mayBeStale) => {
+    const now = clock.now();
+    const day = localDay(now, operatorZone(config()));
+    if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
+      read = { day, at: now, sums: store.usage({ day }).then((rows) => sumsOf(rows, config())) };
+    return read.sums;
+  };
+}
+
 const nothing: Spent = { tokens: 0, usd: 0 };
+
+function scopesOf(
+  limits: Config['limits'],
+  { sender, conversation }: Requester,
+  skill?: string,
+): readonly Scope[] {
+  const { chat, skill: ofSkill, global, ...own } = limits;
+  const place = chatIdOf(conversation);
+  const room = conversationKey({ channel: conversation.channel, chat: conversation.chat });
+  return [
+    {
+      key: `sender ${sender}`,
+      whose: 'Your',
+      limits: own,
+      sum: `sender ${sender}`,
+      isFor: (task) => task.sender === sender,
+    },
+    {
+      key: `chat ${place}`,
+      whose: 'This chat’s',
+      limits: chat,
+      sum: `room ${room}`,
+      isFor: (task) => task.chat === place,
+    },
+    ...(skill === undefined
+      ? []
+      : [
+          {
+            key: `skill ${skill}`,
+            whose: `The skill ${skill}’s`,
+            limits: ofSkill,
+            sum: `skill ${skill}` as const,
+            isFor: (task: Readonly<{ skill: string }>) => task.skill === skill,
+          },
+        ]),
+    { key: 'all', whose: 'My', limits: global, sum: 'all', isFor: () => true },
+  ];
+}
+
+/** Adds up all scopes in one pass, because there are many rows and each message reads them. */
+function sumsOf(rows: readonly UsageRow[], config: Config): Sums {
+  const sums = new Map<SumKey, Spent>();
+  for (const row of rows) {
+    const { sender, conversation, skill, model } = row;
+    const tokens = count(row.tokens);
+    const usd = costOf(config, model, row.tokens) ?? 0;
+    // Threads count towards their room, whose key has no "/".
+    const [room = ''] = conversation.split('/', 1);
+    for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
+      const before = sums.get(key) ?? nothing;
+      sums.set(key, { tokens: before.tokens + tokens, usd: before.usd + usd });
+    }
+  }
+  return sums;
+}
+
+/** The daily budget that is used up; undefined if none is. */
+function usedUp({ tokensPerDay, usdPerDay }: Limits, { tokens, usd }: Spent, say: Say): string | undefined {
+  if (tokensPerDay > 0 && tokens >= tokensPerDay) return say`${say.number(tokensPerDay)} tokens`;
+  if (usdPerDay === 0 || usd < usdPerDay) return undefined;
+  return say`${say.number(usdPerDay, Number.isInteger(usdPerDay) ? 0 : 2)} US dollars`;
+}
+
+function tooManyAtOnce(scopes: readonly Scope[], underWay: readonly ListedItem[]): string | undefined {
+  const limited = scopes.filter(({ limits }) => limits.concurrentRuns > 0);
+  const tasks = underWay.flatMap(({ message }) =>
+    message?.task?.kind === 'run'
+      ? [
+          {
+            sender: message.sender.id,
+            chat: chatIdOf(message.conversation),
+            skill: message.task.skill,
+          },
+        ]
+      : [],
+  );
+  const full = limited.find(({ limits, isFor }) => tasks.filter(isFor).length >= limits.concurrentRuns);
+  if (full === undefined) return undefined;
+  return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached. There is room when one of them has ended.`;
+}
 
 function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
   return input + output + cacheRead + cacheWrite;
