@@ -26,58 +26,30 @@ const mostWaiting = 2_048;
 const requestMs = 10_000;
 const closeMs = 2_000;
 
-/** Sends spans in batches, as OTLP over HTTP in JSON. If the collector is away, spans are lost, but never an answer. */
-export function createSpanExport(options: {
+type Collector = Readonly<{
   url: string;
   headers: Readonly<Record<string, string>>;
   resource: Attributes;
   version: string;
-  log: Log;
-}): SpanExport {
-  const { url, headers, resource, version, log } = options;
+}>;
+
+/** Sends spans in batches, as OTLP over HTTP in JSON. If the collector is away, spans are lost, but never an answer. */
+export function createSpanExport(options: Collector & Readonly<{ log: Log }>): SpanExport {
+  const { log } = options;
   const waiting: Span[] = [];
   const closing = new AbortController();
   let sending: Promise<void> | undefined;
   let failing = false;
-  const bodyOf = (spans: readonly Span[]): string =>
-    JSON.stringify({
-      resourceSpans: [
-        {
-          resource: { attributes: toAttributes(resource) },
-          scopeSpans: [{ scope: { name: 'skillet', version }, spans: spans.map(toSpan) }],
-        },
-      ],
-    });
 
   async function send(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, mostInRequest);
-      const problem = await post(bodyOf(batch));
+      const problem = await post(options, batch, closing.signal);
       // A busy collector gets them again. What it refuses now it would refuse again, so that is dropped.
       if (problem?.again !== true) waiting.splice(0, batch.length);
       if (problem !== undefined && !failing) log.warn({ reason: problem.reason }, 'traces are not taken');
       failing = problem !== undefined;
       if (problem?.again === true) return;
-    }
-  }
-
-  async function post(body: string): Promise<Readonly<{ reason: string; again: boolean }> | undefined> {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(requestMs)]);
-    try {
-      const answer = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body,
-        signal,
-        redirect: 'error',
-      });
-      await answer.body?.cancel();
-      if (answer.ok) return undefined;
-      return { reason: `status ${answer.status}`, again: [429, 502, 503, 504].includes(answer.status) };
-    } catch (error) {
-      // The message of an error of `fetch` names at most the address.
-      const cause = error instanceof Error ? (error.cause ?? error) : error;
-      return { reason: cause instanceof Error ? cause.message : String(cause), again: true };
     }
   }
 
@@ -98,6 +70,39 @@ export function createSpanExport(options: {
       clearTimeout(late);
     },
   };
+}
+
+/** Returns why the collector did not accept the spans, and whether it may accept them later. Undefined if it did. */
+async function post(
+  { url, headers, resource, version }: Collector,
+  spans: readonly Span[],
+  closing: AbortSignal,
+): Promise<Readonly<{ reason: string; again: boolean }> | undefined> {
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(requestMs)]);
+  const body = JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: toAttributes(resource) },
+        scopeSpans: [{ scope: { name: 'skillet', version }, spans: spans.map(toSpan) }],
+      },
+    ],
+  });
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      signal,
+      redirect: 'error',
+    });
+    await answer.body?.cancel();
+    if (answer.ok) return undefined;
+    return { reason: `status ${answer.status}`, again: [429, 502, 503, 504].includes(answer.status) };
+  } catch (error) {
+    // The message of an error of `fetch` names at most the address.
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    return { reason: cause instanceof Error ? cause.message : String(cause), again: true };
+  }
 }
 
 function toSpan({ traceId, spanId, parentSpanId, name, kind, from, to, attributes, error }: Span): object {
