@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toButtonBlocks, type SlackBlock } from './buttons.ts';
-import { textField, formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
+import { textField, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toPlainMessage, toSlackMessage, type SlackMessage } from './from-markdown.ts';
@@ -40,12 +40,11 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
   });
   return {
     async send(conversation, part, key, begin) {
-      const { chat, thread } = conversation;
-      const { markdown, onlyTo } = part;
-      const files = filesOf(part);
+      const { chat } = conversation;
+      const { markdown } = part;
       // Sharing the files sends the message.
       const uploaded: { id: string; title: string }[] = [];
-      for (const file of files) uploaded.push({ id: await uploadFile(call, file), title: file.name });
+      for (const file of filesOf(part)) uploaded.push({ id: await uploadFile(call, file), title: file.name });
       const [first] = uploaded;
       const message = await write({ markdown });
       await posts.wait(chat);
@@ -58,21 +57,8 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
           throw paused(posts, chat, toSendError(error, 'a file'));
         }
       }
-      const place = { channel: chat, thread_ts: thread };
-      const post = (body: Body) =>
-        onlyTo === undefined
-          ? call('chat.postMessage', {
-              ...place,
-              metadata: keyMetadata(key),
-              // Slack must not fetch addresses that a model wrote (H2).
-              unfurl_links: false,
-              unfurl_media: false,
-              ...body,
-            })
-          : call('chat.postEphemeral', { ...place, user: userOf(onlyTo), ...body });
       try {
-        const answer = await withFallback(post, toBody(part, message), () => toPlainBody(part, message));
-        return { id: textField(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
+        return await postPart(call, conversation, { part, message, key });
       } catch (error) {
         throw paused(posts, chat, toSendError(error, 'a message'));
       }
@@ -110,6 +96,29 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
       }
     },
   };
+}
+
+/** Posts a part as a message that everybody sees, or only the person `onlyTo`. */
+async function postPart(
+  call: CallSlack,
+  { chat, thread }: Conversation,
+  { part, message, key }: Readonly<{ part: OutgoingPart; message: SlackMessage; key: string }>,
+): Promise<Receipt> {
+  const { onlyTo } = part;
+  const place = { channel: chat, thread_ts: thread };
+  const post = (body: Body) =>
+    onlyTo === undefined
+      ? call('chat.postMessage', {
+          ...place,
+          metadata: keyMetadata(key),
+          // Slack must not fetch addresses that a model wrote (H2).
+          unfurl_links: false,
+          unfurl_media: false,
+          ...body,
+        })
+      : call('chat.postEphemeral', { ...place, user: userOf(onlyTo), ...body });
+  const answer = await withFallback(post, toBody(part, message), () => toPlainBody(part, message));
+  return { id: textField(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
 }
 
 async function withFallback<Answer>(

@@ -6,6 +6,7 @@ import { isZone } from '../../core/local-time.ts';
 import type { Sender } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { raceTimeout } from '../../lib/async/deadline.ts';
 
 const hour = 3_600_000;
 
@@ -46,22 +47,9 @@ export type NameLookup = Readonly<{
 }>;
 
 export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameLookup {
-  const cache = new Map<string, Readonly<{ name: string | undefined; client: Client; until: number }>>();
+  const { known, keep } = createNameCache(clock);
   const asking = new Map<string, Promise<void>>();
   const paused = { until: 0 };
-
-  const known = (user: string) => {
-    const entry = cache.get(user);
-    return entry !== undefined && entry.until > clock.now() ? entry : undefined;
-  };
-
-  const keep = (user: string, name: string | undefined, client: Client = {}): void => {
-    cache.delete(user);
-    const [oldest] = cache.keys();
-    if (cache.size >= mostKept && oldest !== undefined) cache.delete(oldest);
-    const until = clock.now() + (name === undefined ? 5 * minute : 24 * 60 * minute);
-    cache.set(user, { name, client, until });
-  };
 
   const ask = async (user: string): Promise<void> => {
     try {
@@ -81,21 +69,12 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
     }
   };
 
-  const waitFor = async (answered: Promise<void>): Promise<void> => {
-    const enough = new AbortController();
-    try {
-      await Promise.race([answered, clock.sleep(patienceMs, enough.signal)]);
-    } finally {
-      enough.abort();
-    }
-  };
-
   const learn = async (user: string): Promise<void> => {
     const pending = asking.get(user);
     if (pending !== undefined) return pending;
     if (asking.size >= mostAsked || clock.now() < paused.until) return;
     const answered = ask(user);
-    const wait = waitFor(answered);
+    const wait = raceTimeout(clock, answered, patienceMs);
     asking.set(user, wait);
     void answered.then(() => asking.delete(user));
     return wait;
@@ -113,6 +92,28 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
       );
     },
     clientOf: (user) => known(user)?.client ?? {},
+  };
+}
+
+type KnownName = Readonly<{ name: string | undefined; client: Client; until: number }>;
+
+function createNameCache(clock: Clock): Readonly<{
+  known(user: string): KnownName | undefined;
+  keep(user: string, name: string | undefined, client?: Client): void;
+}> {
+  const cache = new Map<string, KnownName>();
+  return {
+    known(user) {
+      const entry = cache.get(user);
+      return entry !== undefined && entry.until > clock.now() ? entry : undefined;
+    },
+    keep(user, name, client = {}) {
+      cache.delete(user);
+      const [oldest] = cache.keys();
+      if (cache.size >= mostKept && oldest !== undefined) cache.delete(oldest);
+      const until = clock.now() + (name === undefined ? 5 * minute : 24 * 60 * minute);
+      cache.set(user, { name, client, until });
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { said, type SlackPayload } from './payloads.ts';
 import type { SlackApi } from './slack-options.ts';
+import type { CallSlack } from './slack-error.ts';
 import { spoken } from './to-event.ts';
 import { fromSlackMessage, type ConvertedMessage } from './to-message.ts';
 
@@ -23,8 +24,10 @@ export async function readEarlier(
   const { chat, thread } = message.conversation;
   const latest = message.platformId;
   if (thread === undefined || latest === undefined) return [];
-  const begins = thread === latest;
-  const found = begins ? await newestOfChannel() : await newestOfThread();
+  const found =
+    thread === latest
+      ? await newestOfChannel(call, { channel: chat, latest }, bounds)
+      : await newestOfThread(call, { channel: chat, ts: thread, latest }, bounds.most);
   const place = { chat, external: false, own: true } as const;
   const people = found
     .flatMap((one) => heardOf(fromSlackMessage(one, place, me)))
@@ -33,51 +36,56 @@ export async function readEarlier(
   return found
     .flatMap((one) => heardOf(fromSlackMessage(one, place, me, known)))
     .map((one) => ({ ...one.message, chatType: message.chatType, addressed: false }));
+}
 
-  async function newestOfChannel(): Promise<readonly SlackPayload[]> {
-    const oldest = String(bounds.since / 1_000);
-    const read = await readPage('conversations.history', {
-      channel: chat,
-      latest,
-      oldest,
-      limit: pageSize,
-    });
-    return read.said.slice(0, bounds.most).toReversed();
-  }
+async function newestOfChannel(
+  call: CallSlack,
+  place: Readonly<{ channel: string; latest: string }>,
+  { most, since }: Readonly<{ most: number; since: number }>,
+): Promise<readonly SlackPayload[]> {
+  const oldest = String(since / 1_000);
+  const read = await readPage(call, 'conversations.history', { ...place, oldest, limit: pageSize });
+  return read.said.slice(0, most).toReversed();
+}
 
-  async function newestOfThread(): Promise<readonly SlackPayload[]> {
-    const search = { channel: chat, ts: thread, latest, limit: pageSize };
-    let newest: readonly SlackPayload[] = [];
-    let cursor: string | undefined;
-    for (let pages = 0; pages < mostPages; pages++) {
-      const read = await readPage(
-        'conversations.replies',
-        cursor === undefined ? search : { ...search, cursor },
-      );
-      newest = [...newest, ...read.said].slice(-bounds.most);
-      cursor = read.next;
-      if (cursor === undefined) break;
-    }
-    return newest;
+async function newestOfThread(
+  call: CallSlack,
+  place: Readonly<{ channel: string; ts: string; latest: string }>,
+  most: number,
+): Promise<readonly SlackPayload[]> {
+  const search = { ...place, limit: pageSize };
+  let newest: readonly SlackPayload[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < mostPages; pages++) {
+    const read = await readPage(
+      call,
+      'conversations.replies',
+      cursor === undefined ? search : { ...search, cursor },
+    );
+    newest = [...newest, ...read.said].slice(-most);
+    cursor = read.next;
+    if (cursor === undefined) break;
   }
+  return newest;
+}
 
-  async function readPage(
-    method: string,
-    args: Readonly<Record<string, unknown>>,
-  ): Promise<Readonly<{ said: readonly SlackPayload[]; next: string | undefined }>> {
-    const { messages, response_metadata } = page.parse(await call(method, args));
-    return {
-      said: messages.flatMap((one) => {
-        const read = said.safeParse(one);
-        return read.success && isBefore(read.data) ? [read.data] : [];
-      }),
-      next: response_metadata?.next_cursor || undefined,
-    };
-  }
+async function readPage(
+  call: CallSlack,
+  method: 'conversations.history' | 'conversations.replies',
+  args: Readonly<Record<string, unknown> & { latest: string }>,
+): Promise<Readonly<{ said: readonly SlackPayload[]; next: string | undefined }>> {
+  const { messages, response_metadata } = page.parse(await call(method, args));
+  return {
+    said: messages.flatMap((one) => {
+      const read = said.safeParse(one);
+      return read.success && isBefore(read.data, args.latest) ? [read.data] : [];
+    }),
+    next: response_metadata?.next_cursor || undefined,
+  };
+}
 
-  function isBefore({ ts, subtype }: SlackPayload): boolean {
-    return typeof ts === 'string' && Number(ts) < Number(latest) && (!subtype || spoken.includes(subtype));
-  }
+function isBefore({ ts, subtype }: SlackPayload, latest: string): boolean {
+  return typeof ts === 'string' && Number(ts) < Number(latest) && (!subtype || spoken.includes(subtype));
 }
 
 function heardOf(heard: ConvertedMessage | Readonly<{ ignored: string }>): readonly ConvertedMessage[] {

@@ -17,7 +17,7 @@ import type {
 } from '../../core/channel.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
-import { parseCommand } from '../../core/message.ts';
+import { parseCommand, type Message } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { byteSize, hasVisible } from '../../lib/text/text.ts';
@@ -96,22 +96,11 @@ export function createTerminal(options: TerminalOptions): Terminal {
   function toEvent(text: string): ChannelEvent {
     const choice = asked && findChoice(asked.buttons, text);
     const common = { conversation, chatType: as, external: false, sender };
-    if (asked !== undefined && choice !== undefined) {
-      const receipt = { id: String(asked.handle) };
-      asked = undefined;
-      return { type: 'press', press: { ...common, id: randomUUID(), action: choice.action, receipt } };
-    }
-    const command = parseCommand(text);
-    const message = {
-      ...common,
-      id: `terminal:${randomUUID()}`,
-      text: text.trim(),
-      addressed: true,
-      command: command === undefined ? undefined : { name: command.name, args: command.args },
-      attachments: [],
-      sentAt: clock.now(),
-    };
-    return { type: 'message', message };
+    if (asked === undefined || choice === undefined)
+      return { type: 'message', message: { ...common, ...typedMessage(text), sentAt: clock.now() } };
+    const receipt = { id: String(asked.handle) };
+    asked = undefined;
+    return { type: 'press', press: { ...common, id: randomUUID(), action: choice.action, receipt } };
   }
 
   async function handle(text: string, onEvent: OnEvent): Promise<void> {
@@ -248,6 +237,17 @@ export function createTerminal(options: TerminalOptions): Terminal {
     lookUpChat: async () => ({ chatType: as, external: false }),
     command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,
+  };
+}
+
+function typedMessage(text: string): Pick<Message, 'id' | 'text' | 'addressed' | 'command' | 'attachments'> {
+  const command = parseCommand(text);
+  return {
+    id: `terminal:${randomUUID()}`,
+    text: text.trim(),
+    addressed: true,
+    command: command === undefined ? undefined : { name: command.name, args: command.args },
+    attachments: [],
   };
 }
 

@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface, type Completer, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { mostLines, type History } from './history.ts';
 import type { Output } from './create-screen.ts';
@@ -43,19 +43,12 @@ export function readMessages(options: {
     prompt: options.prompt,
     crlfDelay: Infinity,
     output: terminal ? output : undefined,
-    completer: terminal ? completer : undefined,
+    completer: terminal ? completerOf(completions) : undefined,
     history: terminal && history !== undefined ? [...history.lines] : undefined,
     historySize: terminal ? mostLines : undefined,
     removeHistoryDuplicates: terminal ? true : undefined,
   });
   const state = { pasting: false, goesOn: false, ended: false, lines: [] as string[] };
-  const search = { typed: history?.lines ?? [], wanted: '', shown: '', at: -1 };
-
-  function completer(typed: string): [string[], string] {
-    if (!/^\/\S*$/.test(typed)) return [[], typed];
-    const all = completions().map((name) => `/${name} `);
-    return [all.filter((name) => name.startsWith(typed)), typed];
-  }
 
   function take(): void {
     const text = state.lines.splice(0).join('\n');
@@ -82,23 +75,7 @@ export function readMessages(options: {
   });
   if (!terminal) return { editor: () => undefined, close: () => line.close() };
 
-  line.on('history', (lines) => (search.typed = [...lines]));
-  function write(text: string): void {
-    line.write(null, { ctrl: true, name: 'e' });
-    line.write(null, { ctrl: true, name: 'u' });
-    line.write(text);
-  }
-
-  /** Shows the next older line that contains what was typed. */
-  function searchBack(): void {
-    if (line.line !== search.shown) Object.assign(search, { wanted: line.line, at: -1 });
-    const { typed, wanted, at } = search;
-    const found = typed.findIndex((one, index) => index > at && one.includes(wanted) && one !== line.line);
-    if (found === -1) return;
-    Object.assign(search, { shown: typed[found], at: found });
-    write(search.shown);
-  }
-
+  const searchBack = createSearchBack(line, history);
   const onKey = (_: unknown, key: Key): void => {
     if (key?.name === 'paste-start') state.pasting = true;
     if (key?.name === 'paste-end') state.pasting = false;
@@ -114,7 +91,7 @@ export function readMessages(options: {
     const isEmpty = line.line === '' && state.lines.length === 0;
     state.lines.length = 0;
     if (isEmpty) return options.onInterrupt();
-    write('');
+    replaceLine(line, '');
   });
   output.write(markPastes.on);
   return {
@@ -124,4 +101,32 @@ export function readMessages(options: {
       line.close();
     },
   };
+}
+
+function completerOf(completions: () => readonly string[]): Completer {
+  return (typed) => {
+    if (!/^\/\S*$/.test(typed)) return [[], typed];
+    const all = completions().map((name) => `/${name} `);
+    return [all.filter((name) => name.startsWith(typed)), typed];
+  };
+}
+
+/** Returns a function that shows the next older line which contains what was typed. */
+function createSearchBack(line: Interface, history: History | undefined): () => void {
+  const search = { typed: history?.lines ?? [], wanted: '', shown: '', at: -1 };
+  line.on('history', (lines) => (search.typed = [...lines]));
+  return () => {
+    if (line.line !== search.shown) Object.assign(search, { wanted: line.line, at: -1 });
+    const { typed, wanted, at } = search;
+    const found = typed.findIndex((one, index) => index > at && one.includes(wanted) && one !== line.line);
+    if (found === -1) return;
+    Object.assign(search, { shown: typed[found], at: found });
+    replaceLine(line, search.shown);
+  };
+}
+
+function replaceLine(line: Interface, text: string): void {
+  line.write(null, { ctrl: true, name: 'e' });
+  line.write(null, { ctrl: true, name: 'u' });
+  line.write(text);
 }
