@@ -1,11 +1,12 @@
 import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
 import type { Config } from '../config/complete-config.ts';
+import type { LockedSkill } from '../skills/install/lock-file.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest, printable } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
-import { readOffers, type SkillOffer } from '../skills/install/install-offers.ts';
+import { readOffers, type Offers, type SkillOffer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import { changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
@@ -48,33 +49,17 @@ export async function addSkills(
     });
     const locked = known?.locked?.skills ?? [];
     const elsewhere = installedElsewhere(config, source);
-    const taken = found.offers.filter(({ name }) => elsewhere.has(name));
-    const free = found.offers.filter((offer) => !taken.includes(offer));
-    const offers = free.filter((offer) => {
-      const agreed = locked.find(({ name }) => name === offer.name);
-      return agreed === undefined || isChanged(agreed, offer);
-    });
+    const { taken, free, offers } = sortOffers(found.offers, { locked, elsewhere });
     for (const line of refusedLines(found.refused)) print(line);
     for (const { name } of taken)
       print(
         `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "${skilletHere()} skill remove ${name}" first`,
       );
-    const all = [...found.offers, ...found.refused];
-    for (const name of names ?? []) complainOfAbsent(name, all, found.others);
-    for (const name of except)
-      complainOfAbsent(
-        name,
-        found.others.map((other) => ({ name: other })),
-        all.map(({ name: other }) => other),
-      );
-    if (all.length + found.others.length === 0)
+    refuseAbsent(found, { names: names ?? [], except });
+    if (found.offers.length + found.refused.length + found.others.length === 0)
       throw new OperatorError(nothingIn(source, snapshot.entries.length, found.tooDeep));
     const { commit } = snapshot;
-    const from = {
-      source,
-      ref,
-      commit,
-    };
+    const from = { source, ref, commit };
     if (offers.length === 0) {
       // No file changes, but later looks use this ref.
       if (locked.length > 0 && known?.locked?.ref !== ref)
@@ -84,16 +69,7 @@ export async function addSkills(
         free.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
       );
     }
-    const registry = await skillsHere(config);
-    print(
-      `source ${source}${snapshot.commit === undefined ? '' : `\ncommit ${snapshot.commit}`}${ref === undefined ? '' : ` (${ref})`}`,
-    );
-    for (const offer of offers) {
-      const agreed = locked.find(({ name }) => name === offer.name);
-      if (agreed !== undefined)
-        print(changeLines(offer.name, compareSkill(dataDir, agreed, offer)).join('\n'));
-      print(`\n${offerLines(offer, config, registry.get(offer.name)).join('\n')}`);
-    }
+    await showOffers(offers, config, { source, ref, commit, locked });
     print('');
     const answer = await agree(`Install ${namesOf(offers)}?`, options.yes === true);
     if (!isYes(answer)) return;
@@ -103,6 +79,30 @@ export async function addSkills(
     await askBot(options.config, 'skills installed', { source, commit, skills });
     print(`Installed: ${namesOf(offers)}. A running bot takes it in at once.`);
   });
+}
+
+/** Prints what each skill asks for, and what changed in those that were installed before. */
+async function showOffers(
+  offers: readonly SkillOffer[],
+  config: Config,
+  from: Readonly<{
+    source: string;
+    ref: string | undefined;
+    commit: string | undefined;
+    locked: readonly LockedSkill[];
+  }>,
+): Promise<void> {
+  const { source, ref, commit, locked } = from;
+  const registry = await skillsHere(config);
+  print(
+    `source ${source}${commit === undefined ? '' : `\ncommit ${commit}`}${ref === undefined ? '' : ` (${ref})`}`,
+  );
+  for (const offer of offers) {
+    const agreed = locked.find(({ name }) => name === offer.name);
+    if (agreed !== undefined)
+      print(changeLines(offer.name, compareSkill(config.bot.dataDir, agreed, offer)).join('\n'));
+    print(`\n${offerLines(offer, config, registry.get(offer.name)).join('\n')}`);
+  }
 }
 
 /** Skills that are installed from another source: the source by the name of the skill. */
@@ -119,6 +119,34 @@ function nothingIn(source: string, files: number, tooDeep: readonly string[]): s
   return deep === undefined
     ? `There is no skill in ${source}: ${looked}.`
     : `There is no skill in ${source} that can be offered: ${printable(deep)} lies deeper than four folders. Copy the folder above it here and add that.`;
+}
+
+/** `taken` come from another source, `free` do not, and `offers` are the free ones that are new or changed. */
+function sortOffers(
+  all: readonly SkillOffer[],
+  known: Readonly<{ locked: readonly LockedSkill[]; elsewhere: ReadonlyMap<string, string> }>,
+): Readonly<Record<'taken' | 'free' | 'offers', readonly SkillOffer[]>> {
+  const free = all.filter(({ name }) => !known.elsewhere.has(name));
+  const offers = free.filter((offer) => {
+    const agreed = known.locked.find(({ name }) => name === offer.name);
+    return agreed === undefined || isChanged(agreed, offer);
+  });
+  return { taken: all.filter(({ name }) => known.elsewhere.has(name)), free, offers };
+}
+
+/** Throws OperatorError if a skill that was named, or left out by name, is not in the source. */
+function refuseAbsent(
+  { offers, refused, others }: Offers,
+  { names, except }: Readonly<{ names: readonly string[]; except: readonly string[] }>,
+): void {
+  const all = [...offers, ...refused];
+  for (const name of names) complainOfAbsent(name, all, others);
+  for (const name of except)
+    complainOfAbsent(
+      name,
+      others.map((other) => ({ name: other })),
+      all.map(({ name: other }) => other),
+    );
 }
 
 function complainOfAbsent(
