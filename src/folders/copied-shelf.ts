@@ -18,19 +18,6 @@ export function createCopiedShelf(
 ): Shelf {
   const inFolder = (folder: string, name: string): string => path.join(at(folder), name);
 
-  async function fetch(folder: string, file: StoredFile): Promise<void> {
-    const draft = await draftIn(at(folder));
-    try {
-      await writeFile(draft, '', { flag: 'wx', mode: 0o600 });
-      for await (const { bytes } of fetchContents(files, [file]))
-        await writeFile(draft, bytes, { flag: 'a' });
-      await settle(draft, file.changedAt);
-      await rename(draft, inFolder(folder, file.path));
-    } finally {
-      await rm(draft, { force: true });
-    }
-  }
-
   return {
     draft: (folder) => draftIn(at(folder)),
     async keep(folder, name, draft) {
@@ -58,7 +45,7 @@ export function createCopiedShelf(
         await rm(local, { force: true });
         return undefined;
       }
-      if (!(await isCopyOf(local, file))) await fetch(folder, file);
+      if (!(await isCopyOf(local, file))) await fetchInto(at(folder), file, files);
       if (use) await files.touch(folder, name);
       return local;
     },
@@ -77,6 +64,19 @@ export function createCopiedShelf(
       await sweepIn(at(group), group, stored);
     },
   };
+}
+
+/** Fetches a file into a folder: first as a draft, so that nobody finds half of it. */
+async function fetchInto(directory: string, file: StoredFile, files: StoredFiles): Promise<void> {
+  const draft = await draftIn(directory);
+  try {
+    await writeFile(draft, '', { flag: 'wx', mode: 0o600 });
+    for await (const { bytes } of fetchContents(files, [file])) await writeFile(draft, bytes, { flag: 'a' });
+    await settle(draft, file.changedAt);
+    await rename(draft, path.join(directory, file.path));
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 /** Removes old copies and drafts. A copy is fetched again if it is needed. */

@@ -38,11 +38,7 @@ export async function openCapabilitySocket(
     client: programs === undefined ? client : `/run/skillet/cap.${typed ? 'mts' : 'mjs'}`,
     socket: programs === undefined ? socketPath : '/run/skillet/cap.sock',
   };
-  const text = `#!/bin/sh\n[ "$1" = capability ] && shift\nexec '${node}' --no-warnings '${seen.client}' '${seen.socket}' "$@"\n`;
-  for (const name of capPrograms) {
-    writeFileSync(path.join(folder, name), text);
-    chmodSync(path.join(folder, name), 0o755);
-  }
+  writePrograms(folder, { node, ...seen });
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const over = new AbortController();
     open.set(socket, over);
@@ -51,7 +47,7 @@ export async function openCapabilitySocket(
       open.delete(socket);
       over.abort();
     });
-    void answer(socket, over.signal);
+    void answer(socket, serve, over.signal);
   });
   server.maxConnections = mostRequests;
   try {
@@ -87,16 +83,28 @@ export async function openCapabilitySocket(
       remove();
     },
   };
+}
 
-  async function answer(socket: Socket, signal: AbortSignal): Promise<void> {
-    try {
-      const read = await readRequest(socket);
-      const given = read === undefined ? refused : await serve(read.words, read.input, signal);
-      socket.end(JSON.stringify(given));
-    } catch (error) {
-      // The client reports that there was no answer, and the server logs the cause.
-      socket.destroy(error instanceof Error ? error : undefined);
-    }
+/** Writes `skillet-cap` and its other names, which run the client. */
+function writePrograms(
+  folder: string,
+  { node, client, socket }: Readonly<{ node: string; client: string; socket: string }>,
+): void {
+  const text = `#!/bin/sh\n[ "$1" = capability ] && shift\nexec '${node}' --no-warnings '${client}' '${socket}' "$@"\n`;
+  for (const name of capPrograms) {
+    writeFileSync(path.join(folder, name), text);
+    chmodSync(path.join(folder, name), 0o755);
+  }
+}
+
+async function answer(socket: Socket, serve: ServeCap, signal: AbortSignal): Promise<void> {
+  try {
+    const read = await readRequest(socket);
+    const given = read === undefined ? refused : await serve(read.words, read.input, signal);
+    socket.end(JSON.stringify(given));
+  } catch (error) {
+    // The client reports that there was no answer, and the server logs the cause.
+    socket.destroy(error instanceof Error ? error : undefined);
   }
 }
 

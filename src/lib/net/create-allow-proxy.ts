@@ -1,5 +1,5 @@
 import { chmod } from 'node:fs/promises';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -50,23 +50,10 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
     log,
     onRefused,
   } = options;
-  const {
-    connections = 64,
-    headerBytes = 16_384,
-    headersMs = 10_000,
-    idleMs = 120_000,
-  } = options.limits ?? {};
+  const { connections = 64, idleMs = 120_000 } = options.limits ?? {};
   const open = new Set<Duplex>();
   const busy = new Set<IncomingMessage>();
-  const server = createServer({
-    maxHeaderSize: headerBytes,
-    headersTimeout: headersMs,
-    requestTimeout: 0,
-    connectionsCheckingInterval: Math.min(headersMs, 5_000),
-    noDelay: true,
-  });
-  server.maxConnections = connections * 2;
-  server.setTimeout(idleMs);
+  const server = createLimitedServer({ ...options.limits, connections, idleMs });
 
   server.on('connection', (socket) => keep(socket));
   server.on('request', (asked, answer) => {
@@ -92,10 +79,7 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
       },
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(socketPath, resolve);
-  });
-  await chmod(socketPath, 0o600);
+  await listen(server, socketPath);
 
   return {
     socketPath,
@@ -154,6 +138,32 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
     open.add(socket);
     return socket.once('close', () => open.delete(socket)).on('error', () => socket.destroy());
   }
+}
+
+function createLimitedServer({
+  connections,
+  headerBytes = 16_384,
+  headersMs = 10_000,
+  idleMs,
+}: NonNullable<AllowProxyOptions['limits']> & Readonly<{ connections: number; idleMs: number }>): Server {
+  const server = createServer({
+    maxHeaderSize: headerBytes,
+    headersTimeout: headersMs,
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    noDelay: true,
+  });
+  // More may connect than are served, so that the others are told why they have to wait.
+  server.maxConnections = connections * 2;
+  server.setTimeout(idleMs);
+  return server;
+}
+
+async function listen(server: Server, socketPath: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(socketPath, resolve);
+  });
+  await chmod(socketPath, 0o600);
 }
 
 type Refusal = Readonly<{ status: number; reason: string; message: string }>;

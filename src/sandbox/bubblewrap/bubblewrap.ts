@@ -85,13 +85,10 @@ export function createBubblewrapSandbox({
       const [program] = request.argv;
       const system = systemNow();
       const python = pythonOf(system);
-      const lent = [
-        'node',
-        ...(python === undefined ? [] : ['python']),
-        ...(request.cap === undefined ? [] : capPrograms),
-        ...(request.programs ?? []).map((file) => path.basename(file)),
-      ];
-      if (!lent.includes(program) && !hasProgram(system.root, searchedFolders, program))
+      if (
+        !lentPrograms(request, python).includes(program) &&
+        !hasProgram(system.root, searchedFolders, program)
+      )
         return missing(program, system);
       return runner.track(runInside(request, system, python).catch(unavailableHere));
     },
@@ -210,6 +207,16 @@ function pythonOf({ root }: SystemMounts): string | undefined {
   if (hasProgram(root, searchedFolders, 'python')) return undefined;
   const folder = searchedFolders.find((each) => hasProgram(root, [each], 'python3'));
   return folder === undefined ? undefined : path.posix.join(folder, 'python3');
+}
+
+/** Programs that the bot adds to what the system has. */
+function lentPrograms({ cap, programs = [] }: SandboxRequest, python: string | undefined): readonly string[] {
+  return [
+    'node',
+    ...(python === undefined ? [] : ['python']),
+    ...(cap === undefined ? [] : capPrograms),
+    ...programs.map((file) => path.basename(file)),
+  ];
 }
 
 function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
