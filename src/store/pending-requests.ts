@@ -89,10 +89,6 @@ export function createPendingRequests(
      VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6) ON CONFLICT (id) DO NOTHING`,
   );
   const one = sql.statement<Row>(`SELECT ${columns} FROM pending_requests WHERE id = ?1`);
-  // A second answer at the same time waits here and is late.
-  const held = sql.statement<Row>(
-    `SELECT ${columns} FROM pending_requests WHERE id = ?1 ${sql.dialect.forUpdate}`,
-  );
   const openIn = sql.lookup<Row>(
     `SELECT seq, ${columns} FROM pending_requests WHERE state = 'open' AND conversation = ?1`,
     { most, order: 'seq' },
@@ -101,9 +97,6 @@ export function createPendingRequests(
   const allOpen = sql.statement<Row>(
     `SELECT ${columns} FROM pending_requests WHERE state = 'open' AND expires_at > 0 ORDER BY +seq`,
   );
-  const settle = sql.statement(
-    `UPDATE pending_requests SET state = 'answered', request = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
-  );
   const cancel = sql.statement<Readonly<{ id: string }>>(
     `UPDATE pending_requests SET state = 'cancelled', settled_at = ?1
      WHERE state = 'open' AND conversation = ?2 AND (CAST(?3 AS TEXT) IS NULL OR requester = ?3) RETURNING id`,
@@ -111,10 +104,36 @@ export function createPendingRequests(
   const expire = sql.statement<Readonly<{ id: string }>>(
     `UPDATE pending_requests SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
-  // A second process finds the lease of the first.
-  const take = sql.statement<Readonly<{ id: string }>>(
-    `UPDATE pending_requests SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
-       AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,
+
+  return {
+    find: async (id) => readRequests(await read(one(id)), log)[0],
+    open: async (conversation) => readRequests(await openIn(conversationKey(conversation)), log),
+    waiting: async () => readRequests(await read(allOpen()), log),
+    async add({ id, kind, requester, expiresAt, ...rest }) {
+      const conversation = conversationKey(rest.conversation);
+      await write('server', insert(id, kind, conversation, requester, expiresAt, JSON.stringify(rest)));
+    },
+    answer: createAnswerRequest(sql, log),
+    expire: async (now) => idsOf((await write('process', expire(now))).rows),
+    takeUnshown: createTakeUnshown(sql),
+    *cancel(asked, now) {
+      const cancelled: string[] = [];
+      for (const { conversation, requester } of asked) {
+        const { rows } = yield* cancel(now, conversationKey(conversation), requester ?? null);
+        cancelled.push(...idsOf(rows));
+      }
+      return cancelled;
+    },
+  };
+}
+
+function createAnswerRequest(sql: Sql, log: Log): PendingRequests['answer'] {
+  // A second answer at the same time waits here and is late.
+  const held = sql.statement<Row>(
+    `SELECT ${columns} FROM pending_requests WHERE id = ?1 ${sql.dialect.forUpdate}`,
+  );
+  const settle = sql.statement(
+    `UPDATE pending_requests SET state = 'answered', request = ?1, settled_at = ?2 WHERE state = 'open' AND id = ?3`,
   );
 
   function* answer(id: string, given: Answer): Steps<'answered' | 'late' | 'unknown'> {
@@ -127,28 +146,18 @@ export function createPendingRequests(
     return 'answered';
   }
 
-  return {
-    find: async (id) => readRequests(await read(one(id)), log)[0],
-    open: async (conversation) => readRequests(await openIn(conversationKey(conversation)), log),
-    waiting: async () => readRequests(await read(allOpen()), log),
-    async add({ id, kind, requester, expiresAt, ...rest }) {
-      const conversation = conversationKey(rest.conversation);
-      await write('server', insert(id, kind, conversation, requester, expiresAt, JSON.stringify(rest)));
-    },
-    answer: (id, given) => write('power', answer(id, given)),
-    expire: async (now) => idsOf((await write('process', expire(now))).rows),
-    async takeUnshown(now) {
-      const times = [now + unshownLeaseMs, now - unshownMs, now - longestUnshownMs] as const;
-      return idsOf((await write('process', take(...times))).rows);
-    },
-    *cancel(asked, now) {
-      const cancelled: string[] = [];
-      for (const { conversation, requester } of asked) {
-        const { rows } = yield* cancel(now, conversationKey(conversation), requester ?? null);
-        cancelled.push(...idsOf(rows));
-      }
-      return cancelled;
-    },
+  return (id, given) => sql.write('power', answer(id, given));
+}
+
+function createTakeUnshown({ statement, write }: Sql): PendingRequests['takeUnshown'] {
+  // A second process finds the lease of the first.
+  const take = statement<Readonly<{ id: string }>>(
+    `UPDATE pending_requests SET settled_at = ?1 WHERE settled_at <= ?2 AND expires_at > ?3 AND kind = 'approval'
+       AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = '${outcomeKey("' || id || '")}#0') RETURNING id`,
+  );
+  return async (now) => {
+    const times = [now + unshownLeaseMs, now - unshownMs, now - longestUnshownMs] as const;
+    return idsOf((await write('process', take(...times))).rows);
   };
 }
 

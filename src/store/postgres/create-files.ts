@@ -51,13 +51,20 @@ export function createFiles({ database, leases, clock }: FilesBacking): StoredFi
       if (versions === undefined) throw new Error('the database did not say which version it wrote');
       return { before: versions.before ?? undefined, after: versions.after };
     },
+    ...createChunks(query, clock.now),
+    ...createKeeping(query, clock.now),
+  };
+}
+
+function createChunks(query: Query, now: () => number): Pick<StoredFiles, 'missing' | 'put' | 'get'> {
+  return {
     async missing(chunks) {
       const { rows } = await query<Readonly<{ hash: string }>>(
         `WITH there AS (SELECT hash FROM skillet.chunks
            WHERE hash IN (SELECT decode(h, 'hex') FROM unnest($1::text[]) AS h) ORDER BY hash FOR NO KEY UPDATE)
          UPDATE skillet.chunks AS c SET used_at = $2 FROM there WHERE c.hash = there.hash
          RETURNING encode(c.hash, 'hex') AS hash`,
-        [chunks, clock.now()],
+        [chunks, now()],
       );
       const there = new Set(rows.map(({ hash }) => hash));
       return chunks.filter((hash) => !there.has(hash));
@@ -66,7 +73,7 @@ export function createFiles({ database, leases, clock }: FilesBacking): StoredFi
       await query(
         `INSERT INTO skillet.chunks (hash, bytes, used_at) VALUES (decode($1, 'hex'), $2, $3)
          ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`,
-        [chunk, bytes, clock.now()],
+        [chunk, bytes, now()],
       );
     },
     async get(chunks) {
@@ -78,7 +85,6 @@ export function createFiles({ database, leases, clock }: FilesBacking): StoredFi
       const found = new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
       return chunks.map((hash) => found.get(hash));
     },
-    ...createKeeping(query, clock.now),
   };
 }
 

@@ -21,64 +21,13 @@ const signOfLife: Timed = { text: 'SELECT 1', query_timeout: trustedMs };
 export function createLead(database: Database, log: Log): Readonly<{ lead: Store['lead']; close(): void }> {
   const closing = new AbortController();
 
-  async function acquire(what: string, until: AbortSignal): Promise<AbortSignal> {
-    const client = database.dedicated();
-    const asked = `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`;
-    const leading = new AbortController();
-    const timers: { next?: NodeJS.Timeout; trusted?: NodeJS.Timeout } = {};
-
-    function end(reason: unknown): void {
-      if (leading.signal.aborted) return;
-      clearTimeout(timers.next);
-      clearTimeout(timers.trusted);
-      leading.abort(reason);
-      hangUp(client);
-    }
-
-    function beat(aliveAt: number): void {
-      if (leading.signal.aborted) return;
-      clearTimeout(timers.trusted);
-      const late = () => end(new Error(`the database did not answer the leader in ${what}`));
-      timers.trusted = setTimeout(late, Math.max(0, aliveAt + trustedMs - performance.now())).unref();
-      timers.next = setTimeout(() => {
-        const sent = performance.now();
-        client.query(signOfLife).then(
-          () => beat(sent),
-          (error: unknown) => end(toFault(error)),
-        );
-      }, beatMs).unref();
-    }
-
-    client.on('error', (error: Error) => end(toFault(error)));
-    client.on('end', () => end(new Error(`the connection that leads in ${what} ended`)));
-    const stopListening = onAbort(until, () => end(until.reason));
-    onAbort(leading.signal, stopListening);
-    try {
-      await client.connect();
-      await client.query(`SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
-      for (;;) {
-        const sent = performance.now();
-        const { rows } = await client.query<Readonly<{ ours: boolean }>>(asked);
-        if (rows[0]?.ours === true) {
-          beat(sent);
-          return leading.signal;
-        }
-        await pause(systemClock, againMs, until);
-        until.throwIfAborted();
-      }
-    } catch (error) {
-      end(toFault(error));
-      throw toFault(error);
-    }
-  }
-
   return {
     async lead(what, until) {
       const ends = AbortSignal.any([until, closing.signal]);
       for (;;) {
         ends.throwIfAborted();
         try {
-          return await acquire(what, ends);
+          return await acquire(database, what, ends);
         } catch (error) {
           ends.throwIfAborted();
           log.warn({ err: error, what }, 'the database could not be asked who leads; trying again');
@@ -88,4 +37,56 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
     },
     close: () => closing.abort(new Error('the store was closed')),
   };
+}
+
+/** Resolves when this process leads. The signal aborts when it no longer does. */
+async function acquire(database: Database, what: string, until: AbortSignal): Promise<AbortSignal> {
+  const client = database.dedicated();
+  const asked = `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`;
+  const leading = new AbortController();
+  const timers: { next?: NodeJS.Timeout; trusted?: NodeJS.Timeout } = {};
+
+  function end(reason: unknown): void {
+    if (leading.signal.aborted) return;
+    clearTimeout(timers.next);
+    clearTimeout(timers.trusted);
+    leading.abort(reason);
+    hangUp(client);
+  }
+
+  function beat(aliveAt: number): void {
+    if (leading.signal.aborted) return;
+    clearTimeout(timers.trusted);
+    const late = () => end(new Error(`the database did not answer the leader in ${what}`));
+    timers.trusted = setTimeout(late, Math.max(0, aliveAt + trustedMs - performance.now())).unref();
+    timers.next = setTimeout(() => {
+      const sent = performance.now();
+      client.query(signOfLife).then(
+        () => beat(sent),
+        (error: unknown) => end(toFault(error)),
+      );
+    }, beatMs).unref();
+  }
+
+  client.on('error', (error: Error) => end(toFault(error)));
+  client.on('end', () => end(new Error(`the connection that leads in ${what} ended`)));
+  const stopListening = onAbort(until, () => end(until.reason));
+  onAbort(leading.signal, stopListening);
+  try {
+    await client.connect();
+    await client.query(`SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
+    for (;;) {
+      const sent = performance.now();
+      const { rows } = await client.query<Readonly<{ ours: boolean }>>(asked);
+      if (rows[0]?.ours === true) {
+        beat(sent);
+        return leading.signal;
+      }
+      await pause(systemClock, againMs, until);
+      until.throwIfAborted();
+    }
+  } catch (error) {
+    end(toFault(error));
+    throw toFault(error);
+  }
 }

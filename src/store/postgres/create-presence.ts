@@ -3,6 +3,7 @@ import type { PostgresParts } from './create-postgres-store.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import type { Claim } from './lease.ts';
 import { noteRunning, noteStopped } from './running.ts';
+import type { Query } from './open-database.ts';
 import { postgresSchema } from './schema.ts';
 
 /** Identifies a process while its store is open. It is also the key of the advisory lock of its listening session. */
@@ -29,6 +30,9 @@ export const newProcessId = (): ProcessId => randomInt(2 ** 48 - 1);
 export const presenceOf = (self: ProcessId): string =>
   'SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; ' +
   `SELECT pg_advisory_lock_shared(${self})`;
+
+const noteHeld = `INSERT INTO skillet.processes (id, held, seen_at) VALUES ($1, $2, now())
+  ON CONFLICT (id) DO UPDATE SET held = excluded.held, seen_at = excluded.seen_at`;
 
 /**
  * Finds processes that are gone. Both signs of life have to be missing for this long, so that a session that reconnects
@@ -74,11 +78,7 @@ export function createPresence(
     delete state.writing;
     const held = heartbeat.held().map(({ queue, jobQueue, job }) => ({ queue, jobQueue, job }));
     if (state.closed || (state.isEmpty && held.length === 0)) return;
-    await database.query(
-      `INSERT INTO skillet.processes (id, held, seen_at) VALUES ($1, $2, now())
-       ON CONFLICT (id) DO UPDATE SET held = excluded.held, seen_at = excluded.seen_at`,
-      [self, JSON.stringify(held)],
-    );
+    await database.query(noteHeld, [self, JSON.stringify(held)]);
     state.isEmpty = held.length === 0;
   }
 
@@ -87,27 +87,13 @@ export function createPresence(
     if (state.closed) return;
     if (++state.looks % signEvery === 0) await noteRunning(database.query, self, postgresSchema.length);
     const { rows } = await database.query<Readonly<{ id: ProcessId; held: readonly Held[] }>>(gone, [self]);
-    for (const { id, held } of rows) await release(id, held);
-  }
-
-  /** Frees only these claims. Their jobs keep their age, so that what waited longest goes first. */
-  async function release(id: ProcessId, held: readonly Held[]): Promise<void> {
-    const { rows } = await database.query<Readonly<{ name: string }>>(
-      `UPDATE skillet_jobs.job_common AS job SET state = 'retry', start_after = now(), heartbeat_on = NULL
-       FROM unnest($1::text[], $2::uuid[], $3::integer[]) AS held (job_queue, id, attempt)
-       WHERE job.name = held.job_queue AND job.id = held.id AND job.state = 'active' AND job.retry_count = held.attempt
-       RETURNING job.name`,
-      [
-        held.map(({ jobQueue }) => jobQueue),
-        held.map(({ job }) => job.id),
-        held.map(({ job }) => job.retryCount),
-      ],
-    );
-    await database.query('DELETE FROM skillet.processes WHERE id = $1', [id]);
-    if (rows.length === 0) return;
-    log.info({ queues: rows.length }, 'another process is gone: its queues are given out again');
-    announce('inbox');
-    announce('outbox');
+    for (const { id, held } of rows) {
+      const queues = await release(database.query, id, held);
+      if (queues === 0) continue;
+      log.info({ queues }, 'another process is gone: its queues are given out again');
+      announce('inbox');
+      announce('outbox');
+    }
   }
 
   return {
@@ -119,4 +105,21 @@ export function createPresence(
       await noteStopped(database.query, self).catch(() => undefined);
     },
   };
+}
+
+/** Frees only these claims. Their jobs keep their age, so that what waited longest goes first. Returns how many were freed. */
+async function release(query: Query, id: ProcessId, held: readonly Held[]): Promise<number> {
+  const { rows } = await query<Readonly<{ name: string }>>(
+    `UPDATE skillet_jobs.job_common AS job SET state = 'retry', start_after = now(), heartbeat_on = NULL
+     FROM unnest($1::text[], $2::uuid[], $3::integer[]) AS held (job_queue, id, attempt)
+     WHERE job.name = held.job_queue AND job.id = held.id AND job.state = 'active' AND job.retry_count = held.attempt
+     RETURNING job.name`,
+    [
+      held.map(({ jobQueue }) => jobQueue),
+      held.map(({ job }) => job.id),
+      held.map(({ job }) => job.retryCount),
+    ],
+  );
+  await query('DELETE FROM skillet.processes WHERE id = $1', [id]);
+  return rows.length;
 }

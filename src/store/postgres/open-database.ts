@@ -61,15 +61,7 @@ export type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
 
 /** Connects when it is first used. Throws if the URL is invalid. */
 export function openDatabase(url: string, log: Log): Database {
-  const settings: pg.ClientConfig = {
-    connectionString: url,
-    application_name: 'skillet',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: dedicatedMs,
-    pipeline: true,
-    types: { getTypeParser: parserOf },
-  };
+  const settings = settingsOf(url);
   const listeners = new Set<() => void>();
   const dedicated = () => new pg.Client({ ...settings, query_timeout: dedicatedMs });
   // Reads the URL now, because the pool would do so only later.
@@ -114,34 +106,49 @@ export function openDatabase(url: string, log: Log): Database {
 
   return {
     query: (sql, values) => withClient((client) => queryOn(client)(sql, values)),
-    transaction: ({ outlives, locks = [], withinMs = statementMs }, work) =>
-      withClient(async (client) => {
-        const sorted = [...new Set(locks)].sort((a, b) => (a < b ? -1 : 1));
-        const begin = [
-          'BEGIN',
-          ...(outlives === 'disk' ? ['SET LOCAL synchronous_commit = on'] : []),
-          ...(withinMs === statementMs ? [] : [`SET LOCAL statement_timeout = ${withinMs}`]),
-          ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
-        ];
-        const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
-        // Sent together with BEGIN. It fails if BEGIN does.
-        const [begun, worked] = await Promise.allSettled([
-          faulty(client.query(asked)),
-          work(queryOn(client, withinMs)),
-        ]);
-        if (begun.status === 'rejected') throw begun.reason;
-        if (worked.status === 'rejected') throw worked.reason;
-        // A commit may wait for a standby server, which statement_timeout does not end.
-        const commit: Timed = { text: 'COMMIT', query_timeout: withinMs + graceMs };
-        await faulty(client.query(commit));
-        return worked.value;
-      }),
+    transaction: (how, work) =>
+      withClient((client) => runTransaction(client, how, () => work(queryOn(client, how.withinMs)))),
     script: (sql) => withClient((client) => faulty(client.query(sql))),
     dedicated,
     on: queryOn,
     onLoss: (listener) => void listeners.add(listener),
     close: () => pool.end(),
   };
+}
+
+function settingsOf(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'skillet',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: dedicatedMs,
+    pipeline: true,
+    types: { getTypeParser: parserOf },
+  };
+}
+
+/** Sends the work together with BEGIN. It fails if BEGIN does. */
+async function runTransaction<T>(
+  client: pg.PoolClient,
+  { outlives, locks = [], withinMs = statementMs }: Parameters<Database['transaction']>[0],
+  work: () => Promise<T>,
+): Promise<T> {
+  const sorted = [...new Set(locks)].sort((a, b) => (a < b ? -1 : 1));
+  const begin = [
+    'BEGIN',
+    ...(outlives === 'disk' ? ['SET LOCAL synchronous_commit = on'] : []),
+    ...(withinMs === statementMs ? [] : [`SET LOCAL statement_timeout = ${withinMs}`]),
+    ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
+  ];
+  const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
+  const [begun, worked] = await Promise.allSettled([faulty(client.query(asked)), work()]);
+  if (begun.status === 'rejected') throw begun.reason;
+  if (worked.status === 'rejected') throw worked.reason;
+  // A commit may wait for a standby server, which statement_timeout does not end.
+  const commit: Timed = { text: 'COMMIT', query_timeout: withinMs + graceMs };
+  await faulty(client.query(commit));
+  return worked.value;
 }
 
 /** Settings of each session: commits don't sync by default, plans are cached, and idle holders of locks are cut off. */

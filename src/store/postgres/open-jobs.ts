@@ -52,49 +52,8 @@ const jobQueueOptions = {
  * Opens pg-boss in the schema `skillet_jobs` on our pool. Only one process may do it at a time, because it may migrate.
  */
 export async function openJobs(database: Database, epoch: Epoch, log: Log): Promise<Jobs> {
-  const boss = new PgBoss({
-    db: {
-      async executeSql(text, values = []) {
-        if (values.length === 0) return (await database.script(text)) as { rows: unknown[] };
-        return { rows: [...(await database.query(text, values)).rows] };
-      },
-    },
-    schema: 'skillet_jobs',
-    schedule: false,
-    superviseIntervalSeconds: 2,
-    monitorIntervalSeconds: 2,
-    maintenanceIntervalSeconds: 60,
-    flowIntervalSeconds: day,
-    monitorVacuum: false,
-  });
-  boss.on('error', (error) => log.debug({ err: error }, 'the job engine could not reach its tables'));
-  boss.on('warning', ({ message }) => log.debug({ warning: message }, 'the job engine warns'));
-  await boss.start();
-  const jobQueues = new Map<string, Promise<void>>();
-
-  async function prepareJobQueue(jobQueue: string): Promise<void> {
-    const known = jobQueues.get(jobQueue) ?? createQueue(jobQueue);
-    jobQueues.set(jobQueue, known);
-    await known.catch((error: unknown) => {
-      jobQueues.delete(jobQueue);
-      throw error;
-    });
-  }
-
-  async function createQueue(jobQueue: string): Promise<void> {
-    await boss.createQueue(jobQueue, jobQueueOptions);
-    // Loads the settings of the job queue, which would otherwise be read on a second connection inside a transaction.
-    await boss.findJobs(jobQueue, { key: '' });
-  }
-
-  const over = (query: Query) => ({
-    db: {
-      executeSql: async (text: string, values?: unknown[]) => ({
-        rows: [...(await query(text, values)).rows],
-      }),
-    },
-  });
-
+  const boss = await openBoss(database, log);
+  const prepareJobQueue = createPrepareJobQueue(boss);
   return {
     async prepare(kind, queues) {
       const wanted = new Set(Array.from(queues, (queue) => jobQueueOf(kind, queue)));
@@ -149,5 +108,56 @@ export async function openJobs(database: Database, epoch: Epoch, log: Log): Prom
       return lost;
     },
     close: () => boss.stop({ graceful: false, close: false }),
+  };
+}
+
+/** Options of pg-boss by which it makes its statements on this connection. */
+const over = (query: Query) => ({
+  db: {
+    executeSql: async (text: string, values?: unknown[]) => ({
+      rows: [...(await query(text, values)).rows],
+    }),
+  },
+});
+
+async function openBoss(database: Database, log: Log): Promise<PgBoss> {
+  const boss = new PgBoss({
+    db: {
+      async executeSql(text, values = []) {
+        if (values.length === 0) return (await database.script(text)) as { rows: unknown[] };
+        return { rows: [...(await database.query(text, values)).rows] };
+      },
+    },
+    schema: 'skillet_jobs',
+    schedule: false,
+    superviseIntervalSeconds: 2,
+    monitorIntervalSeconds: 2,
+    maintenanceIntervalSeconds: 60,
+    flowIntervalSeconds: day,
+    monitorVacuum: false,
+  });
+  boss.on('error', (error) => log.debug({ err: error }, 'the job engine could not reach its tables'));
+  boss.on('warning', ({ message }) => log.debug({ warning: message }, 'the job engine warns'));
+  await boss.start();
+  return boss;
+}
+
+/** Creates job queues in this process once each, also if it is called twice at a time. */
+function createPrepareJobQueue(boss: PgBoss): (jobQueue: string) => Promise<void> {
+  const jobQueues = new Map<string, Promise<void>>();
+
+  async function createQueue(jobQueue: string): Promise<void> {
+    await boss.createQueue(jobQueue, jobQueueOptions);
+    // Loads the settings of the job queue, which would otherwise be read on a second connection inside a transaction.
+    await boss.findJobs(jobQueue, { key: '' });
+  }
+
+  return async (jobQueue) => {
+    const known = jobQueues.get(jobQueue) ?? createQueue(jobQueue);
+    jobQueues.set(jobQueue, known);
+    await known.catch((error: unknown) => {
+      jobQueues.delete(jobQueue);
+      throw error;
+    });
   };
 }

@@ -25,18 +25,6 @@ export function createSqliteItems(
 }> {
   const rounds = createRounds(connection);
   const { accept, add, replace } = createAccept(connection, rounds);
-  const dueQueues = (which: string) =>
-    connection.prepare<Readonly<{ queue: string }>>(
-      `SELECT queue FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
-         SELECT 1 FROM inbox WHERE status = 'waiting' AND queue = head.queue AND seq < head.seq
-       ) ORDER BY round, seq LIMIT ?`,
-    );
-  const ownQueues = dueQueues(`instr(queue, '~') = 0`);
-  const queuesBeside = dueQueues(`instr(queue, '~') > 0`);
-  const next = connection.prepare<Readonly<{ at: number | null }>>(
-    `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
-  );
-  const forward = connection.prepare(`UPDATE inbox SET due_at = ? WHERE status = 'waiting' AND due_at > ?`);
   const head = connection.prepare<InboxRow & Readonly<{ due_at: number; round: number }>>(
     `SELECT ${inboxColumns}, due_at, round FROM inbox WHERE status = 'waiting' AND queue = ? ORDER BY seq LIMIT 1`,
   );
@@ -73,19 +61,41 @@ export function createSqliteItems(
     replace: (message) => batch.write('power', () => replace(message)),
     takeHead: (queue, now) => batch.write('process', () => takeHead(queue, now)),
     startWorker: createSqliteWorker({
-      due: (now, limit, beside) => ({
-        queues: (beside ? queuesBeside : ownQueues).all(now, limit).map(({ queue }) => queue),
-        nextAt: next.get(now)?.at ?? undefined,
-      }),
-      makeDueNow(now, beyond) {
-        // A look has to work even if the store can't be written.
-        if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
-      },
+      ...createDue(connection),
       what: 'the inbox',
       onWork: onRing,
       clock,
       log,
     }),
+  };
+}
+
+/** Which queues are due, and when the next one is. Reads the whole inbox. */
+function createDue(
+  connection: SqliteConnection,
+): Pick<Parameters<typeof createSqliteWorker>[0], 'due' | 'makeDueNow'> {
+  const dueQueues = (which: string) =>
+    connection.prepare<Readonly<{ queue: string }>>(
+      `SELECT queue FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
+         SELECT 1 FROM inbox WHERE status = 'waiting' AND queue = head.queue AND seq < head.seq
+       ) ORDER BY round, seq LIMIT ?`,
+    );
+  const ownQueues = dueQueues(`instr(queue, '~') = 0`);
+  const queuesBeside = dueQueues(`instr(queue, '~') > 0`);
+  const next = connection.prepare<Readonly<{ at: number | null }>>(
+    `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
+  );
+  const forward = connection.prepare(`UPDATE inbox SET due_at = ? WHERE status = 'waiting' AND due_at > ?`);
+
+  return {
+    due: (now, limit, beside) => ({
+      queues: (beside ? queuesBeside : ownQueues).all(now, limit).map(({ queue }) => queue),
+      nextAt: next.get(now)?.at ?? undefined,
+    }),
+    makeDueNow(now, beyond) {
+      // A look has to work even if the store can't be written.
+      if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
+    },
   };
 }
 
