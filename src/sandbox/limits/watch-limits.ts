@@ -46,15 +46,8 @@ export function watchLimits(options: {
     clearInterval(processes);
   };
   const processes = setInterval(() => {
-    const met = events();
-    if (met !== undefined) return over(met);
-    const load = measureProcesses(root, limits.processes);
-    if (load.tasks > limits.processes) over('processes');
-    else if (load.cpu > limits.cpuSeconds) over('cpu');
-    else {
-      const ofKernel = load.kernel + measureSockets(load.ids.at(-1) ?? root) + kernel;
-      if (load.memory + ofKernel > memory && measureOwnMemory(load.ids) + ofKernel > memory) over('memory');
-    }
+    const reason = events() ?? exceeded(root, limits, kernel);
+    if (reason !== undefined) over(reason);
   }, everyProcesses);
   // A disk that can't be measured is not trusted.
   void watchDisk().catch(() => over('crashed'));
@@ -80,4 +73,15 @@ export function watchLimits(options: {
       rest = Math.min(longestRest, Math.max(everyDisk, (performance.now() - began) * restAfterDisk));
     }
   }
+}
+
+/** The limit that the processes exceed now. `kernel` is how many bytes the kernel holds for them, besides sockets. */
+function exceeded(root: number, limits: SandboxLimits, kernel: number): StopReason | undefined {
+  const load = measureProcesses(root, limits.processes);
+  if (load.tasks > limits.processes) return 'processes';
+  if (load.cpu > limits.cpuSeconds) return 'cpu';
+  const most = limits.memoryMb * 1024 * 1024;
+  const ofKernel = load.kernel + measureSockets(load.ids.at(-1) ?? root) + kernel;
+  const isOver = load.memory + ofKernel > most && measureOwnMemory(load.ids) + ofKernel > most;
+  return isOver ? 'memory' : undefined;
 }

@@ -78,7 +78,7 @@ export function createScriptPackages(options: {
     const cache = path.join(kept, cacheName);
     while (!(await isFolder(cache))) {
       onFetch();
-      const outcome = await fetchOnce(key, () => fetchInto(kept, command, programs));
+      const outcome = await fetchOnce(key, () => fetchInto(kept, command, { programs, hosts: hosts() }));
       // If the first caller was cancelled, the others must not fail.
       const forOthers = outcome.status === 'stopped' && outcome.reason === 'cancelled' && !signal.aborted;
       if ((outcome.status !== 'exited' || outcome.exitCode !== 0) && !forOthers)
@@ -101,33 +101,35 @@ export function createScriptPackages(options: {
     underWay.set(key, begun);
     return begun;
   }
+}
 
-  async function fetchInto(
-    kept: string,
-    { sandbox, skillDirectory, fetch, signal }: PackagedCommand,
-    programs: readonly string[],
-  ): Promise<SandboxOutcome> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await sweep(folder);
-    const part = `${kept}.${randomUUID()}`;
-    await mkdir(path.join(part, cacheName), { recursive: true, mode: 0o700 });
-    try {
-      const outcome = await sandbox.run({
-        argv: fetch,
-        skillDirectory,
-        scratch: part,
-        programs,
-        network: hosts(),
-        env: environment(sandbox.seen('scratch', part)),
-        timeoutMs: fetchLimitMs,
-        outputCap: 8_000,
-        signal,
-      });
-      if (outcome.status === 'exited' && outcome.exitCode === 0) await moveTo(part, kept);
-      return outcome;
-    } finally {
-      await rm(part, { recursive: true, force: true });
-    }
+/** Fetches packages into a folder of its own, which gets the name `kept` once it is whole. */
+async function fetchInto(
+  kept: string,
+  { sandbox, skillDirectory, fetch, signal }: PackagedCommand,
+  { programs, hosts }: Readonly<{ programs: readonly string[]; hosts: readonly string[] }>,
+): Promise<SandboxOutcome> {
+  const folder = path.dirname(kept);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await sweep(folder);
+  const part = `${kept}.${randomUUID()}`;
+  await mkdir(path.join(part, cacheName), { recursive: true, mode: 0o700 });
+  try {
+    const outcome = await sandbox.run({
+      argv: fetch,
+      skillDirectory,
+      scratch: part,
+      programs,
+      network: hosts,
+      env: environment(sandbox.seen('scratch', part)),
+      timeoutMs: fetchLimitMs,
+      outputCap: 8_000,
+      signal,
+    });
+    if (outcome.status === 'exited' && outcome.exitCode === 0) await moveTo(part, kept);
+    return outcome;
+  } finally {
+    await rm(part, { recursive: true, force: true });
   }
 }
 

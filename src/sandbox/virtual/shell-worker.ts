@@ -54,31 +54,9 @@ const grace = 1_000;
 const startLimit = 30_000;
 const longestMs = 86_400_000;
 
-/**
- * Starts a Node process without the host's environment. By Node's permission model it can read the library and its
- * folders, write all of those but the skill's, and start nothing. `library` is the `node_modules` folder with
- * just-bash.
- */
+/** Starts a shell in a process of its own. `library` is the `node_modules` folder with just-bash. */
 export function startShellWorker(setup: ShellSetup, library: string): ShellWorker {
-  const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
-  const source = path.join(import.meta.dirname, '../..');
-  const code = ['sandbox', 'lib'].map((room) => path.join(source, room));
-  const readable = [library, ...code, ...(setup.skill === undefined ? [] : [setup.skill])];
-  const writable = [setup.scratch, ...(setup.chat === undefined ? [] : [setup.chat])];
-  const child = fork(`${import.meta.dirname}/shell-worker-process${extension}`, [JSON.stringify(setup)], {
-    env: {},
-    execArgv: [
-      '--permission',
-      '--allow-worker',
-      '--no-warnings',
-      ...[...readable, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
-      ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
-    ],
-    // It has its own session, because Ctrl-C at the terminal is for the bot.
-    detached: true,
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
+  const child = forkWorker(setup, library);
   const gone = once(child, 'exit').then(
     ([code, signal]: unknown[]) =>
       stopped(diedOfHunger(signal) ? 'memory' : 'crashed', `ended: ${String(signal ?? code)}`),
@@ -127,6 +105,32 @@ export function startShellWorker(setup: ShellSetup, library: string): ShellWorke
     alive: () => child.connected,
     end,
   };
+}
+
+/**
+ * Starts a Node process without the host's environment. By Node's permission model it can read the library and its
+ * folders, write all of those but the skill's, and start nothing.
+ */
+function forkWorker(setup: ShellSetup, library: string): ChildProcess {
+  const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
+  const source = path.join(import.meta.dirname, '../..');
+  const code = ['sandbox', 'lib'].map((room) => path.join(source, room));
+  const readable = [library, ...code, ...(setup.skill === undefined ? [] : [setup.skill])];
+  const writable = [setup.scratch, ...(setup.chat === undefined ? [] : [setup.chat])];
+  return fork(`${import.meta.dirname}/shell-worker-process${extension}`, [JSON.stringify(setup)], {
+    env: {},
+    execArgv: [
+      '--permission',
+      '--allow-worker',
+      '--no-warnings',
+      ...[...readable, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
+      ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
+    ],
+    // It has its own session, because Ctrl-C at the terminal is for the bot.
+    detached: true,
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
 }
 
 function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
