@@ -86,16 +86,20 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
       }
     },
 
-    async remove({ chat }, { id }) {
-      const fixed = { channel: chat, ts: id };
-      try {
-        await whenClosed(call, fixed, () => call('chat.delete', fixed));
-      } catch (error) {
-        if (slackErrorCode(error) === 'message_not_found') return;
-        throw asRetry(toSendError(error, 'the deletion of a message'));
-      }
-    },
+    remove: ({ chat }, { id }) => removeMessage(call, { channel: chat, ts: id }),
   };
+}
+
+async function removeMessage(
+  call: CallSlack,
+  place: Readonly<{ channel: string; ts: string }>,
+): Promise<void> {
+  try {
+    await whenClosed(call, place, () => call('chat.delete', place));
+  } catch (error) {
+    if (slackErrorCode(error) === 'message_not_found') return;
+    throw asRetry(toSendError(error, 'the deletion of a message'));
+  }
 }
 
 /** Posts a part as a message that everybody sees, or only the person `onlyTo`. */

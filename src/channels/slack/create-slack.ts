@@ -55,20 +55,25 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
       return facts;
     },
     command: (conversation, name, args) => writeSlackCommand(state.connection?.me, conversation, name, args),
-    messageLink({ chat, thread }, id) {
-      const url = state.connection?.me.url;
-      if (url === undefined || !/^\d+\.\d+$/.test(id)) return undefined;
-      const of = thread === undefined || thread === id ? '' : `?thread_ts=${thread}&cid=${chat}`;
-      return new URL(`archives/${chat}/p${id.replace('.', '')}${of}`, url).href;
-    },
-    directLink() {
-      const me = state.connection?.me;
-      if (me === undefined) return undefined;
-      return me.appId === undefined
-        ? `slack://user?team=${me.team}&id=${me.user}`
-        : `https://slack.com/app_redirect?app=${me.appId}&team=${me.team}`;
-    },
+    messageLink: (conversation, id) => messageLink(state.connection?.me.url, conversation, id),
+    directLink: () => state.connection && directLink(state.connection.me),
   };
+}
+
+function messageLink(
+  workspace: string | undefined,
+  { chat, thread }: Conversation,
+  id: string,
+): string | undefined {
+  if (workspace === undefined || !/^\d+\.\d+$/.test(id)) return undefined;
+  const of = thread === undefined || thread === id ? '' : `?thread_ts=${thread}&cid=${chat}`;
+  return new URL(`archives/${chat}/p${id.replace('.', '')}${of}`, workspace).href;
+}
+
+function directLink({ appId, team, user }: SlackIdentity): string {
+  return appId === undefined
+    ? `slack://user?team=${team}&id=${user}`
+    : `https://slack.com/app_redirect?app=${appId}&team=${team}`;
 }
 
 function createPaces({ paced }: SlackSettings, { reserve, clock }: SlackDeps): SlackPaces {

@@ -31,20 +31,7 @@ export function listenToTelegram(
   let addressedAlbums: ReadonlySet<string | undefined> = new Set();
 
   const asMe = ({ id, username }: UserFromGetMe): Me => ({ id, username, commands: commands() });
-  const read = (
-    { update_id: update, my_chat_member: standing }: Update,
-    convert: () => ReturnType<typeof fromTelegramSaid>,
-  ): ChannelEvent | undefined => {
-    try {
-      const outcome = convert();
-      if ('event' in outcome) return outcome.event;
-      const level = standing === undefined ? 'debug' : 'info';
-      log[level]({ update, reason: outcome.ignored }, 'Telegram update ignored');
-    } catch (error) {
-      log.error({ update, err: error }, 'Telegram update could not be read: skipped');
-    }
-    return undefined;
-  };
+  const read = (update: Update, convert: Convert) => readUpdate(update, convert, log);
 
   bot.on(['message', 'channel_post'], async ({ update, msg, me }) => {
     const event = read(update, () => fromTelegramSaid(msg, asMe(me)));
@@ -87,4 +74,23 @@ export function listenToTelegram(
       addressedAlbums = new Set(addressed.map(({ album }) => album));
     },
   };
+}
+
+type Convert = () => ReturnType<typeof fromTelegramSaid>;
+
+/** Reads an update. One that is of no use, or that can't be read, is logged. */
+function readUpdate(
+  { update_id: update, my_chat_member: standing }: Update,
+  convert: Convert,
+  log: Log,
+): ChannelEvent | undefined {
+  try {
+    const outcome = convert();
+    if ('event' in outcome) return outcome.event;
+    const level = standing === undefined ? 'debug' : 'info';
+    log[level]({ update, reason: outcome.ignored }, 'Telegram update ignored');
+  } catch (error) {
+    log.error({ update, err: error }, 'Telegram update could not be read: skipped');
+  }
+  return undefined;
 }
