@@ -51,34 +51,10 @@ export function createForgetSomebody(options: {
   const { store, access, audit, waitMs, clock, log } = options;
   const { users, pairing, partners, features, settings, files } = options.kept;
 
-  async function theirs(sender: string): Promise<readonly string[]> {
-    const waiting = await store.inbox.list('waiting');
-    return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
-  }
-
-  /**
-   * Chats in which nobody but this person was heard in private. A routine or a hook may speak where its person is not,
-   * so those do not count.
-   */
-  async function roomsOf(sender: string): Promise<readonly string[]> {
-    const listed = [...(await store.inbox.list('waiting')), ...(await store.inbox.list('dead'))];
-    const heard = listed.flatMap(({ message }) =>
-      message?.chatType === 'private' && !isUnattended(message.task) ? [message] : [],
-    );
-    const meetings = [
-      ...heard.map((message) => ({ sender: message.sender.id, room: roomOf(message) })),
-      ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
-      ...(await audit.meetings()),
-    ];
-    const others = new Set(meetings.flatMap((met) => (met.sender === sender ? [] : [met.room])));
-    const theirs = new Set(meetings.flatMap((met) => (met.sender === sender ? [met.room] : [])));
-    return [...theirs.difference(others)];
-  }
-
   async function stopWork(sender: string): Promise<void> {
-    await cancelWork(store, { items: await theirs(sender) });
+    await cancelWork(store, { items: await waitingOf(sender, store) });
     const until = clock.now() + waitMs;
-    while (waitMs > 0 && (await theirs(sender)).length > 0) {
+    while (waitMs > 0 && (await waitingOf(sender, store)).length > 0) {
       if (clock.now() >= until) {
         throw new OperatorError(
           `A message of ${sender} is still being answered and does not stop. Nothing stored was removed yet: try again in a moment. ` +
@@ -93,7 +69,7 @@ export function createForgetSomebody(options: {
     // This comes first, so that nothing new is accepted.
     const paired = await users.forget(sender);
     // This has to come before the rows that know of them are removed.
-    const rooms = await roomsOf(sender);
+    const rooms = await roomsOf(sender, { store, pairing, audit });
     const asked = await pairing.forget(sender);
     await partners.forget(sender);
     await stopWork(sender);
@@ -111,6 +87,42 @@ export function createForgetSomebody(options: {
     log.info({ subject, ...removed }, 'a person was forgotten');
     return { forgotten: sender, known: paired || asked, removed, inConfig: isNamed(access(), sender) };
   };
+}
+
+/** Keys of messages of the person that wait or are being answered. */
+async function waitingOf(sender: string, store: Pick<Store, 'inbox'>): Promise<readonly string[]> {
+  const waiting = await store.inbox.list('waiting');
+  return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
+}
+
+/**
+ * Chats in which nobody but this person was heard in private. A routine or a hook may speak where its person is not,
+ * so those do not count.
+ */
+async function roomsOf(
+  sender: string,
+  {
+    store,
+    pairing,
+    audit,
+  }: Readonly<{
+    store: Pick<Store, 'inbox'>;
+    pairing: Pick<Pairing, 'pending'>;
+    audit: Pick<Audit, 'meetings'>;
+  }>,
+): Promise<readonly string[]> {
+  const listed = [...(await store.inbox.list('waiting')), ...(await store.inbox.list('dead'))];
+  const heard = listed.flatMap(({ message }) =>
+    message?.chatType === 'private' && !isUnattended(message.task) ? [message] : [],
+  );
+  const meetings = [
+    ...heard.map((message) => ({ sender: message.sender.id, room: roomOf(message) })),
+    ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
+    ...(await audit.meetings()),
+  ];
+  const others = new Set(meetings.flatMap((met) => (met.sender === sender ? [] : [met.room])));
+  const theirs = new Set(meetings.flatMap((met) => (met.sender === sender ? [met.room] : [])));
+  return [...theirs.difference(others)];
 }
 
 function roomOf({ conversation: { channel, chat } }: Pick<Message, 'conversation'>): string {

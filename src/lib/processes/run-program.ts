@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import type { EndWithUs } from './end-with-us.ts';
 import { killOne, killTree } from './kill-processes.ts';
 import { onAbort } from '../async/on-abort.ts';
@@ -65,25 +65,17 @@ export async function runProgram(options: {
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(input);
   const time = setTimeout(() => ended.resolve('timeout'), timeoutMs);
-  const end = (): void => {
-    if (pid === undefined) return;
-    // The id of a process may be reused, but that of a group is not as long as the group has a process.
-    if (child.exitCode === null && child.signalCode === null) killTree(pid);
-    else killOne(-pid);
-  };
   const stopListening = onAbort(signal, () => ended.resolve('stopped'));
+  const end = (): void => endGroup(child);
   // If the bot is killed, the group ends; processes that have left the group do not.
   process.once('exit', end);
   const forget = pid === undefined ? undefined : endWithUs(pid);
   try {
     const how = await ended.promise;
     signal.throwIfAborted();
-    if (how === 'closed') {
-      return exit.code === undefined
-        ? { ended: 'signal', complaint }
-        : { ended: 'exit', code: exit.code, output: Buffer.concat(output), complaint };
-    }
-    return { ended: how === 'stopped' ? 'signal' : how, complaint };
+    if (how === 'closed' && exit.code !== undefined)
+      return { ended: 'exit', code: exit.code, output: Buffer.concat(output), complaint };
+    return { ended: how === 'closed' || how === 'stopped' ? 'signal' : how, complaint };
   } finally {
     clearTimeout(time);
     clearTimeout(exit.drain);
@@ -94,4 +86,11 @@ export async function runProgram(options: {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     child.unref();
   }
+}
+
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined) return;
+  // The id of a process may be reused, but that of a group is not as long as the group has a process.
+  if (exitCode === null && signalCode === null) killTree(pid);
+  else killOne(-pid);
 }
