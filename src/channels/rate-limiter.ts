@@ -107,7 +107,7 @@ function createQueues(
   clock: Clock,
 ): Readonly<{ wait(key: string): Promise<void>; has(key: string): boolean }> {
   const waiting = new Map<string, (() => void)[]>();
-  const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
+  const alarm = createAlarm(clock, release);
 
   function release(): void {
     const now = time();
@@ -126,24 +126,7 @@ function createQueues(
       waiting.set(key, queue);
       next = Math.min(next, at);
     }
-    wakeAt(next, now);
-  }
-
-  function wakeAt(due: number, now: number): void {
-    timer.abort?.abort();
-    timer.abort = due === Infinity ? undefined : new AbortController();
-    timer.due = due;
-    if (timer.abort === undefined) return;
-    const { signal } = timer.abort;
-    clock.sleep(due - now, signal).then(
-      () => {
-        timer.due = Infinity;
-        release();
-      },
-      (reason: unknown) => {
-        if (!signal.aborted) throw reason;
-      },
-    );
+    alarm.set(next, now);
   }
 
   return {
@@ -156,12 +139,39 @@ function createQueues(
         if (queue !== undefined) queue.push(resolve);
         else if (at > now) {
           waiting.set(key, [resolve]);
-          if (at < timer.due) wakeAt(at, now);
+          if (at < alarm.due()) alarm.set(at, now);
         } else {
           limits.count(key, now);
           resolve();
         }
       }),
+  };
+}
+
+/** Rings once at the time that was set last. `Infinity` sets none. */
+function createAlarm(
+  clock: Clock,
+  ring: () => void,
+): Readonly<{ due(): number; set(due: number, now: number): void }> {
+  const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
+  return {
+    due: () => timer.due,
+    set(due, now) {
+      timer.abort?.abort();
+      timer.abort = due === Infinity ? undefined : new AbortController();
+      timer.due = due;
+      if (timer.abort === undefined) return;
+      const { signal } = timer.abort;
+      clock.sleep(due - now, signal).then(
+        () => {
+          timer.due = Infinity;
+          ring();
+        },
+        (reason: unknown) => {
+          if (!signal.aborted) throw reason;
+        },
+      );
+    },
   };
 }
 

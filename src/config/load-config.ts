@@ -126,7 +126,7 @@ export function watchConfig(
         continue;
       }
       const lost = outcome.ok && text !== undefined ? lostKeys(text, written) : [];
-      if (lost.length > 0 && !(await stays(before))) {
+      if (lost.length > 0 && !(await stays(file, before, { clock, isStopped }))) {
         state = 'again';
         continue;
       }
@@ -138,18 +138,11 @@ export function watchConfig(
     } while (isWantedAgain());
     if (!isStopped()) state = 'idle';
   };
-  const stays = async (seen: string): Promise<boolean> => {
-    for (let ms = 0; ms < lossMs && !isStopped(); ms += pollMs) {
-      await clock.sleep(pollMs);
-      if ((await fingerprint(file)) !== seen) return isStopped();
-    }
-    return true;
-  };
   const isStopped = (): boolean => state === 'stopped';
   const isWantedAgain = (): boolean => state === 'again';
   // Reading the file changes the time of its last access, which also calls this.
   const onStat = (now: Stats, before: Stats): void => {
-    if (now.ino !== before.ino || now.size !== before.size || now.ctimeMs !== before.ctimeMs) void check();
+    if (isOtherFile(now, before)) void check();
   };
 
   // Only polling notices replaced files, switched symlinks, bind mounts and network disks.
@@ -163,6 +156,23 @@ export function watchConfig(
       unwatchFile(file, onStat);
     },
   };
+}
+
+/** Whether the file keeps this fingerprint for a while. True if watching stops. */
+async function stays(
+  file: string,
+  seen: string,
+  { clock, isStopped }: Readonly<{ clock: Clock; isStopped(): boolean }>,
+): Promise<boolean> {
+  for (let ms = 0; ms < lossMs && !isStopped(); ms += pollMs) {
+    await clock.sleep(pollMs);
+    if ((await fingerprint(file)) !== seen) return isStopped();
+  }
+  return true;
+}
+
+function isOtherFile(now: Stats, before: Stats): boolean {
+  return now.ino !== before.ino || now.size !== before.size || now.ctimeMs !== before.ctimeMs;
 }
 
 /** Resolves with the file's fingerprint once that is stable, or when watching stops. */

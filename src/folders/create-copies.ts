@@ -26,23 +26,8 @@ export type CopiesOptions = Readonly<{
 /** Makes folders that are kept in the store, with local copies to work in (Q14). */
 export function createCopies(options: CopiesOptions): Folders {
   const { files, signals, root, onFault } = options;
-  const copies = new Map<string, Copy>();
+  const { of: copyOf, known, drop } = createKnownCopies(options);
   const at = (folder: string): string => path.join(root, folder);
-
-  function copyOf(folder: string): Copy {
-    const known = copies.get(folder);
-    if (known !== undefined) return known;
-    const index = path.join(root, '.index', `${folder}.json`);
-    const copy = createCopy(folder, { root: at(folder), index }, options);
-    copies.set(folder, copy);
-    return copy;
-  }
-
-  async function drop(folder: string): Promise<void> {
-    const copy = copyOf(folder);
-    await copy.drop();
-    if (!copy.isUsed()) copies.delete(folder);
-  }
 
   async function tellOf(folders: readonly string[]): Promise<void> {
     for (const folder of folders) {
@@ -55,10 +40,10 @@ export function createCopies(options: CopiesOptions): Folders {
     const stored = new Set(await files.list(group));
     for (const name of await namesIn(at(group))) {
       const folder = `${group}/${name}`;
-      const known = copies.get(folder);
-      if (known?.isUsed() === true) continue;
+      const copy = known(folder);
+      if (copy?.isUsed() === true) continue;
       const { ctimeMs = 0 } = (await stat(at(folder)).catch(ifAbsent)) ?? {};
-      const unused = Date.now() - Math.max(known?.usedAt() ?? 0, ctimeMs);
+      const unused = Date.now() - Math.max(copy?.usedAt() ?? 0, ctimeMs);
       if (unused > (stored.has(folder) ? unusedMs : hourMs)) await drop(folder).catch(onFault);
     }
   }
@@ -90,6 +75,35 @@ export function createCopies(options: CopiesOptions): Folders {
       await tidyCopies(group);
     },
     shelf: createCopiedShelf(files, at, (folder, name) => signals.send('files', `${folder} ${name}`)),
+  };
+}
+
+/** The copies that this process used, by the name of the folder. */
+function createKnownCopies(options: CopiesOptions): Readonly<{
+  of(folder: string): Copy;
+  known(folder: string): Copy | undefined;
+  drop(folder: string): Promise<void>;
+}> {
+  const { root } = options;
+  const copies = new Map<string, Copy>();
+
+  function copyOf(folder: string): Copy {
+    const known = copies.get(folder);
+    if (known !== undefined) return known;
+    const index = path.join(root, '.index', `${folder}.json`);
+    const copy = createCopy(folder, { root: path.join(root, folder), index }, options);
+    copies.set(folder, copy);
+    return copy;
+  }
+
+  return {
+    of: copyOf,
+    known: (folder) => copies.get(folder),
+    async drop(folder) {
+      const copy = copyOf(folder);
+      await copy.drop();
+      if (!copy.isUsed()) copies.delete(folder);
+    },
   };
 }
 

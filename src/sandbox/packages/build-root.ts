@@ -75,17 +75,7 @@ export async function buildRoot(
       for (const name of mountPoints) await mkdir(path.join(target, name), { recursive: true });
       await writeSettings(target);
       const tree = current?.manifest.tree === hash ? `${hash}-${now.toString(36)}` : hash;
-      const manifest: RootManifest = {
-        version: 1,
-        tree,
-        recipe: hash,
-        suite: recipe.suite,
-        tool: tool.name,
-        builtAt: now,
-        asked: recipe.asked.map(({ name, skills }) => ({ name, skills: [...skills] })),
-        installed: await installedIn(target, recipe),
-        bytes: await sizeOf(target),
-      };
+      const manifest = await manifestOf(target, recipe, { tree, tool: tool.name, builtAt: now });
       signal.throwIfAborted();
       await rename(target, path.join(folder, tree));
       const written = path.join(work, manifestName);
@@ -99,6 +89,24 @@ export async function buildRoot(
   } finally {
     lock.release();
   }
+}
+
+async function manifestOf(
+  target: string,
+  recipe: RootRecipe,
+  built: Pick<RootManifest, 'tree' | 'tool' | 'builtAt'>,
+): Promise<RootManifest> {
+  return {
+    version: 1,
+    tree: built.tree,
+    recipe: recipeHash(recipe),
+    suite: recipe.suite,
+    tool: built.tool,
+    builtAt: built.builtAt,
+    asked: recipe.asked.map(({ name, skills }) => ({ name, skills: [...skills] })),
+    installed: await installedIn(target, recipe),
+    bytes: await sizeOf(target),
+  };
 }
 
 /** Writes settings, but keeps existing files, because a package's link could lead out of the tree. */

@@ -57,13 +57,6 @@ export async function acceptMessages(
     keys.push({ key, item });
   }
 
-  function change(item: Item, parts: string | undefined): boolean {
-    if (parts === undefined) return false;
-    item.parts = parts;
-    item.changed = true;
-    return true;
-  }
-
   function accept(message: Message, { now, join }: Parameters<Inbox['accept']>[1]): Accepted {
     const twin = items.get(message.id);
     if (twin) {
@@ -80,18 +73,7 @@ export async function acceptMessages(
     const count = waiting.get(queue) ?? 0;
     if (count >= bounds.queueItems) return 'queue_full';
     waiting.set(queue, count + 1);
-    const item: Item = {
-      key: message.id,
-      queue,
-      person: personInQueue(queue, message),
-      status: 'waiting',
-      taken: false,
-      join: join?.key,
-      due: now + (join?.holdMs ?? 0),
-      now,
-      parts: writeItem(message),
-      changed: false,
-    };
+    const item = newItem(message, queue, { now, join });
     created.push(item);
     remember(message.id, item);
     if (place !== undefined) joinable.set(place, item);
@@ -111,6 +93,29 @@ export async function acceptMessages(
   await insertItems(query, created, keys);
   await rewrite(query, [...new Set([...items.values(), ...joinable.values()])]);
   return results;
+}
+
+function newItem(message: Message, queue: string, { now, join }: Parameters<Inbox['accept']>[1]): Item {
+  return {
+    key: message.id,
+    queue,
+    person: personInQueue(queue, message),
+    status: 'waiting',
+    taken: false,
+    join: join?.key,
+    due: now + (join?.holdMs ?? 0),
+    now,
+    parts: writeItem(message),
+    changed: false,
+  };
+}
+
+/** Changes the text of an item, unless there is nothing to change. */
+function change(item: Item, parts: string | undefined): boolean {
+  if (parts === undefined) return false;
+  item.parts = parts;
+  item.changed = true;
+  return true;
 }
 
 /** The key under which a person's messages count in a job queue, whose name has no space (Q3). */

@@ -163,11 +163,50 @@ async function writeSteps(
     (step.outbox ?? []).map((one) => ({ ...one, of: n + 1, queue: conversationKey(one.conversation) })),
   );
   const uses = steps.flatMap(({ step }, n) => (step.usage ?? []).map((one) => ({ ...one, of: n + 1 })));
+  const more = valuesOfMore(steps);
+  const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(
+    more.length > 0 ? withMore : statement,
+    [
+      durable,
+      locks.map(String),
+      steps[0]?.now ?? 0,
+      ...fenceValues(steps.map(({ fence }) => fence)),
+      steps.map(({ step }) => step.done ?? null),
+      entries.map(({ of }) => of),
+      entries.map(({ transcript }) => transcript),
+      entries.map(({ entry }) => entry.kind),
+      entries.map(({ entry }) => JSON.stringify(entry)),
+      entries.map(({ entry }) => Math.trunc(entry.at)),
+      parts.map(({ of }) => of),
+      parts.map(({ key }) => key),
+      parts.map(({ queue }) => queue),
+      parts.map(({ queue }) => (offers ? jobQueueOf('outbox', queue) : null)),
+      parts.map(({ conversation }) => JSON.stringify(conversation)),
+      parts.map(({ part }) => JSON.stringify(part)),
+      uses.map(({ of }) => of),
+      uses.map(({ day }) => day),
+      uses.map(({ sender }) => sender),
+      uses.map(({ conversation }) => conversation),
+      uses.map(({ skill }) => skill),
+      uses.map(({ model }) => model),
+      uses.map(({ tokens }) => tokens.input),
+      uses.map(({ tokens }) => tokens.output),
+      uses.map(({ tokens }) => tokens.cacheRead),
+      uses.map(({ tokens }) => tokens.cacheWrite),
+      ...more,
+    ],
+  );
+  return steps.map((_, place) => (rows[0]?.held[place] === true ? undefined : lost));
+}
+
+/** What few steps have: words for the search, and runs. Empty if none of them has any. */
+function valuesOfMore(steps: readonly FencedStep[]): readonly (readonly (string | number)[])[] {
   const said = steps.flatMap(({ step }, n) =>
     (step.said ?? []).map((one) => ({ ...saidRow(one), of: n + 1 })),
   );
   const runs = steps.flatMap(({ step }, n) => (step.runs ?? []).map((one) => ({ ...one, of: n + 1 })));
-  const more = [
+  if (said.length === 0 && runs.length === 0) return [];
+  return [
     said.map(({ of }) => of),
     said.map(({ holder }) => holder),
     said.map(({ transcript }) => transcript),
@@ -185,35 +224,4 @@ async function writeSteps(
     runs.map(({ failed }) => Number(failed)),
     runs.map(({ at }) => Math.trunc(at)),
   ];
-  const hasMore = said.length > 0 || runs.length > 0;
-  const { rows } = await query<Readonly<{ held: readonly boolean[] }>>(hasMore ? withMore : statement, [
-    durable,
-    locks.map(String),
-    steps[0]?.now ?? 0,
-    ...fenceValues(steps.map(({ fence }) => fence)),
-    steps.map(({ step }) => step.done ?? null),
-    entries.map(({ of }) => of),
-    entries.map(({ transcript }) => transcript),
-    entries.map(({ entry }) => entry.kind),
-    entries.map(({ entry }) => JSON.stringify(entry)),
-    entries.map(({ entry }) => Math.trunc(entry.at)),
-    parts.map(({ of }) => of),
-    parts.map(({ key }) => key),
-    parts.map(({ queue }) => queue),
-    parts.map(({ queue }) => (offers ? jobQueueOf('outbox', queue) : null)),
-    parts.map(({ conversation }) => JSON.stringify(conversation)),
-    parts.map(({ part }) => JSON.stringify(part)),
-    uses.map(({ of }) => of),
-    uses.map(({ day }) => day),
-    uses.map(({ sender }) => sender),
-    uses.map(({ conversation }) => conversation),
-    uses.map(({ skill }) => skill),
-    uses.map(({ model }) => model),
-    uses.map(({ tokens }) => tokens.input),
-    uses.map(({ tokens }) => tokens.output),
-    uses.map(({ tokens }) => tokens.cacheRead),
-    uses.map(({ tokens }) => tokens.cacheWrite),
-    ...(hasMore ? more : []),
-  ]);
-  return steps.map((_, place) => (rows[0]?.held[place] === true ? undefined : lost));
 }
