@@ -12,6 +12,7 @@ import type { Audit } from '../audit/create-audit.ts';
 import type { ChatSettings } from '../tools/settings/chat-settings.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import type { KeptFiles } from '../runs/kept-files.ts';
+import type { Meeting } from '../audit/meetings.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { Users } from '../access/users.ts';
 
@@ -69,7 +70,11 @@ export function createForgetSomebody(options: {
     // This comes first, so that nothing new is accepted.
     const paired = await users.forget(sender);
     // This has to come before the rows that know of them are removed.
-    const rooms = await roomsOf(sender, { store, pairing, audit });
+    const rooms = roomsOf(sender, [
+      ...(await heardInPrivate(store)),
+      ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
+      ...(await audit.meetings()),
+    ]);
     const asked = await pairing.forget(sender);
     await partners.forget(sender);
     await stopWork(sender);
@@ -90,36 +95,23 @@ export function createForgetSomebody(options: {
 }
 
 /** Keys of messages of the person that wait or are being answered. */
-async function waitingOf(sender: string, store: Pick<Store, 'inbox'>): Promise<readonly string[]> {
+async function waitingOf(sender: string, store: Store): Promise<readonly string[]> {
   const waiting = await store.inbox.list('waiting');
   return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
 }
 
-/**
- * Chats in which nobody but this person was heard in private. A routine or a hook may speak where its person is not,
- * so those do not count.
- */
-async function roomsOf(
-  sender: string,
-  {
-    store,
-    pairing,
-    audit,
-  }: Readonly<{
-    store: Pick<Store, 'inbox'>;
-    pairing: Pick<Pairing, 'pending'>;
-    audit: Pick<Audit, 'meetings'>;
-  }>,
-): Promise<readonly string[]> {
+/** Who was heard in which private chat. A routine or a hook may speak where its person is not, so it does not count. */
+async function heardInPrivate(store: Store): Promise<readonly Meeting[]> {
   const listed = [...(await store.inbox.list('waiting')), ...(await store.inbox.list('dead'))];
-  const heard = listed.flatMap(({ message }) =>
-    message?.chatType === 'private' && !isUnattended(message.task) ? [message] : [],
+  return listed.flatMap(({ message }) =>
+    message?.chatType === 'private' && !isUnattended(message.task)
+      ? [{ sender: message.sender.id, room: roomOf(message) }]
+      : [],
   );
-  const meetings = [
-    ...heard.map((message) => ({ sender: message.sender.id, room: roomOf(message) })),
-    ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
-    ...(await audit.meetings()),
-  ];
+}
+
+/** Chats in which only this person was heard. */
+function roomsOf(sender: string, meetings: readonly Meeting[]): readonly string[] {
   const others = new Set(meetings.flatMap((met) => (met.sender === sender ? [] : [met.room])));
   const theirs = new Set(meetings.flatMap((met) => (met.sender === sender ? [met.room] : [])));
   return [...theirs.difference(others)];

@@ -32,18 +32,20 @@ export type KeptFlow = Readonly<{
 
 export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: number }>;
 
-/**
- * Linked accounts, sign-ins and outcomes of calls. Changes are durable when a call resolves, except which process holds
- * a flow (C6, C8).
- */
-export type CapabilityRecords = Readonly<{
+type KeyCheck = Readonly<{
   /** Stores this check value of the key if there is none, and returns the one in force. */
   claimKey(check: string): Promise<string>;
   /** The stored check value; undefined if no key was ever used. */
   keyCheck(): Promise<string | undefined>;
+}>;
+
+type Accounts = Readonly<{
   /** Linked accounts, oldest first: of one person or one capability if they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
   removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
+}>;
+
+type Flows = Readonly<{
   /** Adds a flow. If the person has an open one for this capability, that is returned instead. */
   begin(flow: Omit<KeptFlow, 'state'>, now: number): Promise<KeptFlow>;
   flow(id: string): Promise<KeptFlow | undefined>;
@@ -56,18 +58,35 @@ export type CapabilityRecords = Readonly<{
   /** Ends a `linked` flow and stores its account, in one transaction. False if it is not linked. */
   link(id: string, account: KeptAccount): Promise<boolean>;
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
+}>;
+
+/** Flows in which the bot has to act, taken by one process at a time. */
+type DueFlows = Readonly<{
   /** Takes a flow that is due. It is due again at `againAt`, because its taker may die. */
   takeDue(now: number, againAt: number): Promise<KeptFlow | undefined>;
   /** Moves the due time of a taken flow. False if it was changed or taken meanwhile. */
   holdOn(id: string, from: number, to: number): Promise<boolean>;
   nextDue(): Promise<number | undefined>;
+}>;
+
+type Outcomes = Readonly<{
   outcome(key: string): Promise<string | undefined>;
   /** Stores an outcome. If there is one already, that stays and is returned. */
   keepOutcome(
     outcome: Readonly<{ key: string; sender: string; sealed: string; at: number }>,
   ): Promise<string>;
-  forget(sender: string): Promise<number>;
 }>;
+
+/**
+ * Linked accounts, sign-ins and outcomes of calls. Changes are durable when a call resolves, except which process holds
+ * a flow (C6, C8).
+ */
+export type CapabilityRecords = KeyCheck &
+  Accounts &
+  Flows &
+  DueFlows &
+  Outcomes &
+  Readonly<{ forget(sender: string): Promise<number> }>;
 
 type FlowRow = Omit<KeptFlow, 'state' | 'dueAt'> & Readonly<{ state: string; dueAt: number | null }>;
 
@@ -97,7 +116,7 @@ export function createCapabilityRecords(sql: Sql): CapabilityRecords {
   };
 }
 
-function createKeyCheck({ statement, read, write }: Sql): Pick<CapabilityRecords, 'claimKey' | 'keyCheck'> {
+function createKeyCheck({ statement, read, write }: Sql): KeyCheck {
   const claim = statement(
     'INSERT INTO capability_key (one, check_value) VALUES (TRUE, ?1) ON CONFLICT (one) DO NOTHING',
   );
@@ -118,11 +137,7 @@ function createKeyCheck({ statement, read, write }: Sql): Pick<CapabilityRecords
 
 type AddAccount = (account: KeptAccount) => SqlCall;
 
-function createAccounts({
-  statement,
-  read,
-  write,
-}: Sql): Pick<CapabilityRecords, 'accounts' | 'removeAccount'> & Readonly<{ addAccount: AddAccount }> {
+function createAccounts({ statement, read, write }: Sql): Accounts & Readonly<{ addAccount: AddAccount }> {
   const accountsOf = (whose: string) =>
     statement<KeptAccount>(
       `SELECT sender, capability, name, sealed, linked_at AS "linkedAt" FROM capability_accounts
@@ -150,10 +165,7 @@ function createAccounts({
   };
 }
 
-function createFlows(
-  { statement, read, write }: Sql,
-  addAccount: AddAccount,
-): Pick<CapabilityRecords, 'begin' | 'flow' | 'flows' | 'flowsSince' | 'change' | 'link' | 'endFlows'> {
+function createFlows({ statement, read, write }: Sql, addAccount: AddAccount): Flows {
   const endOver = statement(
     `UPDATE capability_flows SET state = 'ended', due_at = NULL
      WHERE sender = ?1 AND capability = ?2 AND state <> 'ended' AND expires_at <= ?3`,
@@ -207,13 +219,7 @@ function createFlows(
   };
 }
 
-/** Flows in which the bot has to act, taken by one process at a time. */
-function createDueFlows({
-  statement,
-  read,
-  write,
-  dialect,
-}: Sql): Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue'> {
+function createDueFlows({ statement, read, write, dialect }: Sql): DueFlows {
   const takeDue = statement<FlowRow>(
     `UPDATE capability_flows SET due_at = ?2 WHERE id = (
        SELECT id FROM capability_flows WHERE due_at <= ?1 ORDER BY due_at LIMIT 1 ${dialect.skipLocked}
@@ -230,7 +236,7 @@ function createDueFlows({
   };
 }
 
-function createOutcomes({ statement, read, write }: Sql): Pick<CapabilityRecords, 'outcome' | 'keepOutcome'> {
+function createOutcomes({ statement, read, write }: Sql): Outcomes {
   const outcome = statement<Readonly<{ sealed: string }>>(
     'SELECT sealed FROM capability_outcomes WHERE key = ?1',
   );

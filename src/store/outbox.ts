@@ -29,31 +29,39 @@ type DeadPart = Readonly<{
   at: number;
 }>;
 
-export type Outbox = Readonly<{
-  startWorker(options: WorkerOptions): QueueWorker;
-  /**
-   * The first unsent row of a conversation, if it is due. `sending` is left from a process that died. Unreadable rows
-   * are given up and skipped (Q11). Throws NewerRow for one of a newer version.
-   */
-  next(queue: string, now: number): Promise<OutboxRow | undefined>;
-  sending(key: string): Promise<void>;
-  sent(key: string, receipt: Receipt): Promise<void>;
-  retry(key: string, error: string, at: number): Promise<void>;
-  /** Gives up a part, so that later rows of the conversation continue. */
-  dead(key: string, error: string): Promise<void>;
-  /** Counts a send that is repeated after an unknown outcome (Q6). */
-  repeated(key: string): Promise<void>;
+type DeadParts = Readonly<{
   /** Parts that were given up and are still stored, oldest first. */
   givenUp(): Promise<readonly DeadPart[]>;
   /** Resets the tries of a part that was given up. False if there is no such part. */
   revive(key: string): Promise<boolean>;
-  /** How many rows of a conversation are neither sent nor given up. */
-  pending(conversation: Conversation): Promise<number>;
+}>;
+
+type Receipts = Readonly<{
   /** Remembers a placeholder across restarts (Q6), or forgets it if there is no receipt. */
   show(key: string, receipt: Receipt | undefined): Promise<void>;
   shown(key: string): Promise<Receipt | undefined>;
   receipt(key: string): Promise<Receipt | undefined>;
 }>;
+
+export type Outbox = DeadParts &
+  Receipts &
+  Readonly<{
+    startWorker(options: WorkerOptions): QueueWorker;
+    /**
+     * The first unsent row of a conversation, if it is due. `sending` is left from a process that died. Unreadable rows
+     * are given up and skipped (Q11). Throws NewerRow for one of a newer version.
+     */
+    next(queue: string, now: number): Promise<OutboxRow | undefined>;
+    sending(key: string): Promise<void>;
+    sent(key: string, receipt: Receipt): Promise<void>;
+    retry(key: string, error: string, at: number): Promise<void>;
+    /** Gives up a part, so that later rows of the conversation continue. */
+    dead(key: string, error: string): Promise<void>;
+    /** Counts a send that is repeated after an unknown outcome (Q6). */
+    repeated(key: string): Promise<void>;
+    /** How many rows of a conversation are neither sent nor given up. */
+    pending(conversation: Conversation): Promise<number>;
+  }>;
 
 type TableRow = Pick<OutboxRow, 'key' | 'status' | 'tries' | 'repeats'> &
   Readonly<{ conversation: string; part: string; due_at: number; receipt: string | null }>;
@@ -114,7 +122,7 @@ export function createOutbox(
   };
 }
 
-function createGivenUp(sql: Sql, byOperator: ByOperator): Pick<Outbox, 'givenUp' | 'revive'> {
+function createGivenUp(sql: Sql, byOperator: ByOperator): DeadParts {
   const givenUp = sql.statement<DeadPart>(
     `SELECT key, queue, COALESCE(error, '') AS error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
   );
@@ -128,10 +136,7 @@ function createGivenUp(sql: Sql, byOperator: ByOperator): Pick<Outbox, 'givenUp'
   };
 }
 
-function createReceipts(
-  { statement, read, write }: Sql,
-  clock: Clock,
-): Pick<Outbox, 'show' | 'shown' | 'receipt'> {
+function createReceipts({ statement, read, write }: Sql, clock: Clock): Receipts {
   const show = statement(
     `INSERT INTO shown (key, receipt, shown_at) VALUES (?1, ?2, ?3)
      ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,

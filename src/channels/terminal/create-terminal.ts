@@ -17,7 +17,7 @@ import type {
 } from '../../core/channel.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
-import { parseCommand, type Message } from '../../core/message.ts';
+import { parseCommand } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { byteSize, hasVisible } from '../../lib/text/text.ts';
@@ -240,7 +240,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   };
 }
 
-function typedMessage(text: string): Pick<Message, 'id' | 'text' | 'addressed' | 'command' | 'attachments'> {
+function typedMessage(text: string) {
   const command = parseCommand(text);
   return {
     id: `terminal:${randomUUID()}`,

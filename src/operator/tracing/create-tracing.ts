@@ -28,9 +28,7 @@ export function createTracing(spans: SpanExport, clock: Clock): Tracing {
   const calls = new Map<string, Place>();
   const inSpan = createInSpan(spans, clock, current);
 
-  /**
-   * Traces the calls of a turn or run. `transcript` is where runs of these calls look up the span that they belong to.
-   */
+  /** Traces the calls of a turn or run. Runs that these calls begin find their span by `transcript`. */
   function traced<Granted extends Readonly<{ callTool: CallTool; tools: readonly Tool[] }>>(
     granted: Granted,
     transcript: string | undefined,
@@ -69,7 +67,8 @@ export function createTracing(spans: SpanExport, clock: Clock): Tracing {
         attributes: { 'skillet.channel': conversation.channel },
       });
     },
-    ...createWorkTracing(inSpan),
+    model: createTraceModel(inSpan),
+    runs: createTraceRuns(inSpan),
     turnCalls: (create) => async (input) => {
       // A run makes the turn's call once more, in a queue of its own.
       const isRun = input.message.task?.kind === 'run';
@@ -148,53 +147,53 @@ function createInSpan(spans: SpanExport, clock: Clock, current: AsyncLocalStorag
   };
 }
 
-function createWorkTracing(inSpan: InSpan): Pick<Tracing, 'model' | 'runs'> {
-  return {
-    model: (model, id) => ({
-      ...model,
-      complete: (request, signal, onText) => {
-        const attributes = {
-          'gen_ai.operation.name': 'chat',
-          'gen_ai.provider.name': id === undefined ? 'skillet' : 'anthropic',
-          'gen_ai.request.model': id,
-          'gen_ai.request.stream': id === undefined ? undefined : true,
-          'skillet.model.alias': model.alias,
-        };
-        return inSpan({ name: `chat ${id ?? model.alias}`, kind: 'client', attributes }, async (told) => {
-          const answer = await model.complete(request, signal, onText);
-          const { input, output, cacheRead, cacheWrite } = answer.tokens;
-          told({
-            attributes: {
-              'gen_ai.response.model': answer.model,
-              'gen_ai.response.finish_reasons': answer.stopReason === null ? undefined : [answer.stopReason],
-              // The conventions count all input, including what came from the cache or went into it.
-              'gen_ai.usage.input_tokens': input + cacheRead + cacheWrite,
-              'gen_ai.response.time_to_first_chunk':
-                answer.firstChunkMs === undefined ? undefined : { seconds: answer.firstChunkMs / 1_000 },
-              'gen_ai.usage.output_tokens': output,
-              'gen_ai.usage.cache_read.input_tokens': cacheRead,
-              'gen_ai.usage.cache_creation.input_tokens': cacheWrite,
-            },
-          });
-          return answer;
+function createTraceModel(inSpan: InSpan): Tracing['model'] {
+  return (model, id) => ({
+    ...model,
+    complete: (request, signal, onText) => {
+      const attributes = {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': id === undefined ? 'skillet' : 'anthropic',
+        'gen_ai.request.model': id,
+        'gen_ai.request.stream': id === undefined ? undefined : true,
+        'skillet.model.alias': model.alias,
+      };
+      return inSpan({ name: `chat ${id ?? model.alias}`, kind: 'client', attributes }, async (told) => {
+        const answer = await model.complete(request, signal, onText);
+        const { input, output, cacheRead, cacheWrite } = answer.tokens;
+        told({
+          attributes: {
+            'gen_ai.response.model': answer.model,
+            'gen_ai.response.finish_reasons': answer.stopReason === null ? undefined : [answer.stopReason],
+            // The conventions count all input, including what came from the cache or went into it.
+            'gen_ai.usage.input_tokens': input + cacheRead + cacheWrite,
+            'gen_ai.response.time_to_first_chunk':
+              answer.firstChunkMs === undefined ? undefined : { seconds: answer.firstChunkMs / 1_000 },
+            'gen_ai.usage.output_tokens': output,
+            'gen_ai.usage.cache_read.input_tokens': cacheRead,
+            'gen_ai.usage.cache_creation.input_tokens': cacheWrite,
+          },
         });
-      },
-    }),
-    runs:
-      (run) =>
-      (skill, ...rest) => {
-        const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': skill.name };
-        return inSpan({ name: `invoke_agent ${skill.name}`, kind: 'internal', attributes }, async (told) => {
-          const result = await run(skill, ...rest);
-          const { status, code, iterations } = result;
-          told({
-            attributes: { 'skillet.run.status': status, 'skillet.run.model_calls': iterations },
-            error: status === 'error' ? (code ?? 'error') : undefined,
-          });
-          return result;
+        return answer;
+      });
+    },
+  });
+}
+
+function createTraceRuns(inSpan: InSpan): Tracing['runs'] {
+  return (run) =>
+    (skill, ...rest) => {
+      const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': skill.name };
+      return inSpan({ name: `invoke_agent ${skill.name}`, kind: 'internal', attributes }, async (told) => {
+        const result = await run(skill, ...rest);
+        const { status, code, iterations } = result;
+        told({
+          attributes: { 'skillet.run.status': status, 'skillet.run.model_calls': iterations },
+          error: status === 'error' ? (code ?? 'error') : undefined,
         });
-      },
-  };
+        return result;
+      });
+    };
 }
 
 function traceOutbox(outbox: Outbox, spans: SpanExport, clock: Clock): Outbox {

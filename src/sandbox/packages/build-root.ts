@@ -94,7 +94,7 @@ export async function buildRoot(
 async function manifestOf(
   target: string,
   recipe: RootRecipe,
-  built: Pick<RootManifest, 'tree' | 'tool' | 'builtAt'>,
+  built: Readonly<{ tree: string; tool: RootManifest['tool']; builtAt: number }>,
 ): Promise<RootManifest> {
   return {
     version: 1,

@@ -56,7 +56,7 @@ export function createFiles({ database, leases, clock }: FilesBacking): StoredFi
   };
 }
 
-function createChunks(query: Query, now: () => number): Pick<StoredFiles, 'missing' | 'put' | 'get'> {
+function createChunks(query: Query, now: () => number) {
   return {
     async missing(chunks) {
       const { rows } = await query<Readonly<{ hash: string }>>(
@@ -85,7 +85,7 @@ function createChunks(query: Query, now: () => number): Pick<StoredFiles, 'missi
       const found = new Map(rows.map(({ hash, bytes }) => [hash, bytes]));
       return chunks.map((hash) => found.get(hash));
     },
-  };
+  } satisfies Partial<StoredFiles>;
 }
 
 type Keeping = Omit<StoredFiles, 'versions' | 'read' | 'write' | 'missing' | 'put' | 'get'>;

@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { editItem, completeItem, joinItem, writeItem } from '../grow-item.ts';
 import { endItem, inboxColumns, itemOf, type InboxRow, type Inbox, type Accepted } from '../inbox.ts';
 import type { SqliteParts } from './create-embedded-store.ts';
-import { createSqliteWorker, type Bell } from './create-worker.ts';
+import { createSqliteWorker, type Bell, type DueTimes } from './create-worker.ts';
 import type { SqliteConnection } from './open-connection.ts';
 import { createRounds, type Rounds } from './create-rounds.ts';
 
@@ -71,9 +71,7 @@ export function createSqliteItems(
 }
 
 /** Which queues are due, and when the next one is. Reads the whole inbox. */
-function createDue(
-  connection: SqliteConnection,
-): Pick<Parameters<typeof createSqliteWorker>[0], 'due' | 'makeDueNow'> {
+function createDue(connection: SqliteConnection): DueTimes {
   const dueQueues = (which: string) =>
     connection.prepare<Readonly<{ queue: string }>>(
       `SELECT queue FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (

@@ -27,15 +27,13 @@ export type Bell = Readonly<{
   onRing(listener: () => void, beside: boolean): void;
 }>;
 
-type WorkerDeps = Readonly<{
+export type DueTimes = Readonly<{
   due: Due;
   /** Makes due at `now` what is due after `beyond`. */
   makeDueNow(now: number, beyond: number): void;
-  what: string;
-  onWork: Bell['onRing'];
-  clock: Clock;
-  log: Log;
 }>;
+
+type WorkerDeps = DueTimes & Readonly<{ what: string; onWork: Bell['onRing']; clock: Clock; log: Log }>;
 
 /** Assigns queues to workers. This process owns the store, so no queue is ever lost. */
 export function createSqliteWorker(deps: WorkerDeps): (options: WorkerOptions) => QueueWorker {
