@@ -123,9 +123,9 @@ export function whyNoAccess(name: string, rules: AccessRules, use: Use, say = en
     return say`${name} is sensitive and this chat is shared with others`;
   const { chats, users } = rules;
   if (chats !== undefined && !use.chatIds.some((id) => listsId(chats, id)))
-    return say`${use.chatIds[0] ?? say`this chat`} is none of the chats that ${name} is for`;
+    return say`${use.chatIds[0] ?? say`this chat`} is not in allow_chat_ids of ${name}`;
   if (users !== undefined && !listsId(users, use.sender))
-    return say`${use.sender} is none of the people that ${name} is for`;
+    return say`${use.sender} is not in allow_users of ${name}`;
   return undefined;
 }
 

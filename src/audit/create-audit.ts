@@ -117,7 +117,7 @@ export function createAudit(options: {
         // Opens the chain again next time, because part of the batch may be written.
         chain = undefined;
         const events = batch.map(({ event }) => event.event);
-        log.error({ err: error, events }, 'what was done could not be recorded in the audit');
+        log.error({ err: error, events }, 'the audit could not record an event');
       }
       for (const { written } of batch) written();
     }

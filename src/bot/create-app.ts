@@ -53,7 +53,7 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
     tell: (...told) => replies.tellOwners(...told),
     config: () => now.config,
     clock,
-    onFault: (error) => log.error({ err: error }, 'the owners could not be told'),
+    onFault: (error) => log.error({ err: error }, 'could not notify the owners'),
   });
   const runtimeOf = (config: Config) =>
     createRuntimeConfig(

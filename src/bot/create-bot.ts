@@ -111,7 +111,7 @@ export function createBot(parts: BotParts): Bot {
       apply(config) {
         ground.apply(config);
         each((feature) => feature.follow?.()).catch((error: unknown) =>
-          app.log.error({ err: error }, 'a feature could not follow the changed config'),
+          app.log.error({ err: error }, 'a feature could not apply the changed config'),
         );
         menus.changed(library.current());
       },
@@ -172,7 +172,7 @@ function startHealth({ app }: Ground, parts: BotParts): void {
   const tell = ({ key, words }: ReturnType<typeof outageNotice>): void =>
     void app.replies
       .tellOwners(key, words)
-      .catch((error: unknown) => app.log.error({ err: error }, 'the owners could not be told'));
+      .catch((error: unknown) => app.log.error({ err: error }, 'could not notify the owners'));
   parts.host.health.start(
     (outage) => tell(outageNotice(outage, operatorZone(app.runtime().config))),
     (damage) => tell(damageNotice(damage)),

@@ -186,7 +186,7 @@ export async function openBot(options: {
   opening.defer(() => clearInterval(alive));
   // This comes before anything is recorded, because a backup takes the key first and the lines last.
   await openAuditKey(config.bot.dataDir).catch((error: unknown) =>
-    log.error({ err: error }, 'nothing can be recorded in the audit'),
+    log.error({ err: error }, 'the audit cannot record anything'),
   );
   const control = await openControl(config, { operate: bot.operate as AnswerOperation, takeTerminal, log });
   let serving: ReturnType<typeof health.serve> | undefined;
@@ -269,7 +269,7 @@ function sharedLimits({ reserve }: Store, log: Log): Store['reserve'] {
     try {
       return await reserve(limits);
     } catch (error) {
-      log.warn({ err: error }, 'limits could not be shared with the other processes');
+      log.warn({ err: error }, 'could not share limits with the other processes');
       return 0;
     }
   };

@@ -44,7 +44,7 @@ export async function explainAccess(asked: Asked): Promise<void> {
   if (json === true) return printJson({ talk, skills: rulings, unread });
   const place = where === undefined || where === who ? 'in a direct message' : `in ${where}`;
   printList(paragraph(`${who} ${talk.allowed ? 'may' : 'may not'} talk to the bot ${place}`, talk));
-  const intro = talk.allowed ? '' : 'If they might talk, ';
+  const intro = talk.allowed ? '' : 'Skill access alone: ';
   for (const { name, ruling } of rulings)
     if (skill === undefined)
       printList([`  ${ruling.allowed ? '✓' : '✗'} ${name}${ruling.allowed ? '' : `: ${ruling.reason}`}`]);
@@ -75,7 +75,9 @@ export async function testAccess({
 
 function defaultFile({ path: config }: Config): string {
   if (config === undefined)
-    throw new OperatorError('Name the file of expectations: there is no config to look beside.');
+    throw new OperatorError(
+      'Name the file with the tests: there is no config, so there is no folder to look in.',
+    );
   return accessTestsOf(config);
 }
 

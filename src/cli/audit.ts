@@ -98,9 +98,7 @@ export async function auditVerify({ config, json }: SharedOptions): Promise<void
     ),
   );
   const what = `${report.lines} lines in ${report.files} files`;
-  print(
-    report.problems.length === 0 ? `${what}: as they were written.` : `${what}: not as they were written.`,
-  );
+  print(report.problems.length === 0 ? `${what}: unchanged.` : `${what}: changed.`);
 }
 
 type Line = Readonly<Record<string, unknown>>;

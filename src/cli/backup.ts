@@ -40,12 +40,13 @@ export async function backup(
     const { size: bytes } = statSync(file);
     if (given.json === true) return printJson({ file, bytes, store: copied, held, leftOut });
     print(
-      [`${file} is written (${byteSize(bytes)}), readable by you alone. It holds:`, ...heldLines(held)].join(
-        '\n',
-      ),
+      [
+        `${file} is written (${byteSize(bytes)}), readable only by you. It contains:`,
+        ...heldLines(held),
+      ].join('\n'),
     );
     for (const line of notes({ copied, held, leftOut })) print(line);
-    print(`To restore it in an empty place: ${skilletHere()} restore ${file} --to FOLDER`);
+    print(`To restore it into an empty folder: ${skilletHere()} restore ${file} --to FOLDER`);
   } finally {
     rmSync(copies, { recursive: true, force: true });
   }
@@ -98,11 +99,11 @@ function showProgress(): (done: number, total: number) => void {
 const words: Readonly<Record<ArchiveGroup, string>> = {
   config: 'the config',
   secrets: 'the tokens of .env',
-  store: 'conversations, people, approvals, everything that waits',
-  keys: 'of the audit and of linked accounts',
-  audit: 'the record of what was done',
-  skills: 'what you installed or wrote, and what the bot wrote',
-  files: 'what people sent, what skills keep, what is on its way',
+  store: 'conversations, people, approvals, everything in queues',
+  keys: 'for the audit and linked accounts',
+  audit: 'the record of what the bot did',
+  skills: 'skills that you or the bot installed or wrote',
+  files: 'files of people, of skills and of running work',
 };
 
 function heldLines(held: readonly Held[]): readonly string[] {
@@ -125,12 +126,12 @@ function notes({
     ...(copied
       ? []
       : ['Not the database: copy it with pg_dump --format=custom --file=FILE and the URL of [store] url.']),
-    ...(has('config') && !has('secrets') ? ['Not .env: --secrets takes it along.'] : []),
+    ...(has('config') && !has('secrets') ? ['Without .env: --secrets includes it.'] : []),
     ...(leftOut.length > 0
       ? [
-          `Left out, because it is a link or can't be read: ${leftOut.slice(0, 5).join(', ')}${leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : ''}.`,
+          `Left out, because these are links or can't be read: ${leftOut.slice(0, 5).join(', ')}${leftOut.length > 5 ? ` and ${leftOut.length - 5} more` : ''}.`,
         ]
       : []),
-    ...(has('keys') ? ['Keep it safe: who has its keys and the store can use linked accounts.'] : []),
+    ...(has('keys') ? ['Keep this file secret: it gives access to linked accounts.'] : []),
   ];
 }

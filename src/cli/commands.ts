@@ -10,20 +10,20 @@ import { skillCommands } from './commands/skills.ts';
 
 /** First words of commands that have more than one word, with their help. */
 export const commandGroups: Readonly<Record<string, string>> = {
-  manifest: 'what a platform is told of the bot',
-  config: 'look at the configuration',
-  skill: 'look at skills, check and begin them',
+  manifest: 'print the app manifest for Slack',
+  config: 'check and print the configuration',
+  skill: 'list, create, check and install skills',
   sandbox: 'where the scripts of skills run',
-  capability: 'programs behind sensitive systems',
+  capability: 'accounts that people link (mail, calendar, …)',
   pair: 'who may talk to the bot',
   inbox: 'messages without an answer',
   outbox: 'failed deliveries',
   policy: 'standing approvals, given by "Always"',
-  mcp: 'servers of further tools',
-  memory: 'what people had noted',
-  routine: 'stop a reminder or routine, let it run again',
+  mcp: 'MCP servers and their tools',
+  memory: 'notes that people asked the bot to keep',
+  routine: 'pause, resume or remove a reminder or routine',
   access: 'who may do what, and why',
-  audit: 'the record of what was done',
+  audit: 'the record of what the bot did',
 };
 
 /** Every command, in the order of the help. */
@@ -36,7 +36,7 @@ export const commands: readonly CliCommand[] = [
   ...accessCommands,
   command({
     name: 'completion',
-    about: 'print what makes a shell complete commands: bash, zsh or fish',
+    about: 'print a completion script for bash, zsh or fish',
     args: { shell: argument('bash, zsh or fish') },
     examples: ['skillet completion bash > ~/.local/share/bash-completion/completions/skillet'],
     needs: 'nothing',

@@ -12,7 +12,7 @@ import type { Registry } from '../skills/registry.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import type { SharedOptions } from './command.ts';
 import { openConfig, parseHere } from './open-config.ts';
-import { print, printJson } from './console.ts';
+import { print, printJson, printText } from './console.ts';
 import { useNetwork } from './use-network.ts';
 import { tryParts } from './look-around.ts';
 import { configSlips } from '../operator/check-people.ts';
@@ -41,13 +41,13 @@ export async function checkConfig({ config: flag, json }: SharedOptions): Promis
       plugins,
       diagnostics: [...diagnostics, ...slips],
     });
-  if (!parsed.ok) return print(problems.map(formatConfigProblem).join('\n'));
-  for (const { name, tools } of plugins) print(`plugin ${name}: ${tools.join(', ')}`);
-  for (const one of [...diagnostics, ...slips]) print(diagnosticLine(one));
+  if (!parsed.ok) return printText(problems.map(formatConfigProblem).join('\n'));
+  for (const { name, tools } of plugins) printText(`plugin ${name}: ${tools.join(', ')}`);
+  for (const one of [...diagnostics, ...slips]) printText(diagnosticLine(one));
   if (!ok) return;
-  print(
+  printText(
     parsed.config.path === undefined
-      ? 'No config file was found: everything is at its default.'
+      ? 'There is no config file: every key has its default.'
       : `${parsed.config.path} is fine.`,
   );
 }

@@ -17,10 +17,19 @@ export function printJson(data: unknown): void {
  * elsewhere it stays whole.
  */
 export function printList(lines: readonly string[], none = ''): void {
-  const { isTTY, columns } = process.stdout;
-  const width = isTTY && columns > 0 ? columns : Infinity;
-  for (const line of lines.join('\n').split('\n')) if (line !== '') print(folded(line, width));
+  for (const line of lines.join('\n').split('\n')) if (line !== '') printText(line);
   if (lines.length === 0 && none !== '') print(none);
+}
+
+/** Prints a text of several lines. On a terminal a longer line continues below, between words. */
+export function printText(text: string): void {
+  for (const line of text.split('\n')) print(folded(line, terminalWidth()));
+}
+
+/** How many columns the terminal has; infinite if the output is none. */
+export function terminalWidth(): number {
+  const { isTTY, columns } = process.stdout;
+  return isTTY && columns > 0 ? columns : Infinity;
 }
 
 function folded(line: string, width: number): string {
@@ -103,7 +112,7 @@ export async function agree(question: string, yes: boolean): Promise<Agreed> {
 export function isYes(
   answer: Agreed,
   words: Readonly<{ unasked: string; no: string }> = {
-    unasked: 'Nobody can be asked here: look at what is shown above, then say --yes.',
+    unasked: 'There is nobody to ask here. Read what is shown above, then add --yes.',
     no: 'Nothing was changed.',
   },
 ): boolean {

@@ -17,8 +17,7 @@ import { openLog } from './open-log.ts';
 
 /** Serves the operator's page until Ctrl-C (S8). */
 export async function dashboard({ config: flag, port, act, as }: DashboardFlags): Promise<void> {
-  if (as !== undefined && act !== true)
-    throw new OperatorError('--as answers approvals, which changes things: add --act.');
+  if (as !== undefined && act !== true) throw new OperatorError('--as answers approvals, so it needs --act.');
   const { log } = openLog(await openOperatorConfig(flag), 'warn');
   const served = await serveDashboard({
     port,
@@ -27,7 +26,8 @@ export async function dashboard({ config: flag, port, act, as }: DashboardFlags)
     clock: systemClock,
     log,
   });
-  const show = (): void => print(`Open this link within a minute. It works once:\n  ${served.newLink()}`);
+  const show = (): void =>
+    print(`Open this link within a minute. The link works once:\n  ${served.newLink()}`);
   show();
   const lines = process.stdin.isTTY ? createInterface({ input: process.stdin }) : undefined;
   if (lines !== undefined) print('Enter makes a new link, Ctrl-C ends the dashboard.');

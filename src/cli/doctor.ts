@@ -7,7 +7,7 @@ import type { Check, Finding } from '../operator/doctor/finding.ts';
 import { askBot } from './ask-bot.ts';
 import type { SharedOptions } from './command.ts';
 import { lookAround } from './look-around.ts';
-import { print, printJson } from './console.ts';
+import { printJson, printText } from './console.ts';
 import { guardSecrets, parseHere } from './open-config.ts';
 import { quietLog } from './skills-here.ts';
 
@@ -25,8 +25,8 @@ export async function doctor(
   if (!ok) process.exitCode = 1;
   if (given.json === true)
     return printJson({ ok, checks: checks.map(asData), fixed: fixed.map(withoutRepair) });
-  for (const { id, what } of fixed) print(`fixed ${id}: ${what}`);
-  print(doctorReport(checks));
+  for (const { id, what } of fixed) printText(`fixed ${id}: ${what}`);
+  printText(doctorReport(checks));
 }
 
 /** Makes all checks, those that need the network only if `online`. */

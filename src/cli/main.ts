@@ -8,16 +8,16 @@ import { commands, commandGroups } from './commands.ts';
 const help = `
 Examples:
   skillet init                             set up a bot, step by step
-  skillet doctor --online                  say what is wrong and how to fix it
-  skillet chat --once "roll 2d6"           ask once, without an account
+  skillet doctor --online                  find problems and how to fix them
+  skillet chat --once "roll 2d6"           ask once; needs no account
   skillet start --config /etc/skillet.toml run the bot
-  skillet skill list --json                every skill with its diagnostics
-  skillet skill add owner/name             look at skills and install them
+  skillet skill list --json                list skills with their problems
+  skillet skill add owner/name             review skills and install them
   skillet pair approve K7QX2M9P            let somebody use the bot
   skillet sandbox build                    install what skills need from the system
-  skillet backup /backups/monday.tar       all of it as one file, while the bot runs
-  skillet audit verify                     say whether its record is whole
-  skillet forget telegram:42               remove what is stored of a person
+  skillet backup /backups/monday.tar       back up everything into one file
+  skillet audit verify                     check that nobody changed the record
+  skillet forget telegram:42               delete what it stores about a person
 
 Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
 
@@ -69,12 +69,12 @@ function parser(): Parser {
 
 function addCommand(parent: Parser, word: string, command: CliCommand): void {
   const { about, args, options, examples, json, run } = command;
-  const parser = parent.command(word).description(about).exitOverride();
+  const parser = parent.command(word).description(asTypedHere(about)).exitOverride();
   parser.option('--config <file>', 'the configuration file');
   for (const [name, one] of Object.entries(args)) parser.addArgument(toArgument(name, one));
   const made = Object.entries(options).map(([name, one]) => ({ name, option: toOption(name, one) }));
   for (const { option } of made) parser.addOption(option);
-  if (json) parser.option('--json', 'as data');
+  if (json) parser.option('--json', 'print JSON');
   if (examples.length > 0)
     parser.addHelpText('after', `\n${['Examples:', ...examples.map(asTypedHere)].join('\n  ')}`);
   const names = Object.keys(args);
@@ -89,7 +89,7 @@ function addCommand(parent: Parser, word: string, command: CliCommand): void {
 }
 
 function toArgument(name: string, { about, read, required }: Parameter<unknown>): Argument {
-  const argument = new Argument(required === true ? `<${name}>` : `[${name}]`, about);
+  const argument = new Argument(required === true ? `<${name}>` : `[${name}]`, asTypedHere(about));
   return read === undefined ? argument : argument.argParser(read);
 }
 
@@ -98,7 +98,8 @@ function toOption(
   { about, value, short, choices, preset, read, required }: Parameter<unknown>,
 ): Option {
   const flags = [...(short === undefined ? [] : [`-${short},`]), `--${name}`];
-  const option = new Option([...flags, ...(value === undefined ? [] : [`<${value}>`])].join(' '), about);
+  const named = [...flags, ...(value === undefined ? [] : [`<${value}>`])].join(' ');
+  const option = new Option(named, asTypedHere(about));
   if (choices !== undefined) option.choices(choices);
   if (read !== undefined) option.argParser(read);
   if (required === true) option.makeOptionMandatory();

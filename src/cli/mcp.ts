@@ -45,7 +45,7 @@ export async function mcpAgree({
       throw new OperatorError(
         `${printable(name)} has no tool ${printable(tool)}: see \`${skilletHere()} mcp list\``,
       );
-    return print('Nothing is off there: nothing to agree to.');
+    return print('All tools of this server are on already.');
   }
   const { mcp } = await openOperatorConfig(config);
   print(off.flatMap((one) => changeLines(name, one, mcp)).join('\n'));
@@ -53,7 +53,7 @@ export async function mcpAgree({
     `Switch ${off.length === 1 ? 'this tool' : `these ${off.length} tools`} on?`,
     yes,
   );
-  if (answer === 'unasked') throw new OperatorError('nobody can be asked here: add --yes to agree');
+  if (answer === 'unasked') throw new OperatorError('there is nobody to ask here: add --yes');
   if (answer === 'no') return print('Nothing was changed.');
   const tools = off.map((one) => ({ name: one.name, hash: one.seen?.hash ?? '' }));
   await askBot(config, 'mcp agree', { server: name, tools });
@@ -64,7 +64,7 @@ function serverLines({ name, state, tools }: ListedServer, mcp: Mcp): readonly s
   const settings = mcp[name];
   const how =
     settings === undefined
-      ? 'not in config any more'
+      ? 'no longer in the config'
       : state === undefined
         ? 'no bot runs'
         : state.is === 'lost'

@@ -115,8 +115,8 @@ function isAddress(text: string): boolean {
 
 function sameKind(target: string): string {
   return isAddress(target)
-    ? 'Both are PostgreSQL: use pg_dump and pg_restore.'
-    : `Both are SQLite: use \`${skilletHere()} backup\` and \`${skilletHere()} restore\`, or stop the bot and move the file.`;
+    ? 'Both are PostgreSQL databases: use pg_dump and pg_restore.'
+    : `Both are SQLite files: use \`${skilletHere()} backup\` and \`${skilletHere()} restore\`, or stop the bot and move the file.`;
 }
 
 function tableOf(moved: readonly Moved[]): readonly string[] {

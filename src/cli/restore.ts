@@ -30,7 +30,7 @@ export async function restore(given: Given): Promise<void> {
   }
   if (config !== undefined)
     throw new OperatorError(
-      'The archive holds its config: say with --to in which folder it goes, without --config.',
+      'The archive includes its config. Use --to to choose the folder, without --config.',
     );
   const folder = path.resolve(to ?? '.');
   const {
@@ -52,14 +52,15 @@ export async function restore(given: Given): Promise<void> {
     print(
       `${at} has files already and stays as it is. The archive's are ${name}/ in it: tar -xf ${from} ${name}`,
     );
-  if (head.store === 'postgres') print('The database is not in it: put it back with pg_restore first.');
+  if (head.store === 'postgres')
+    print('It does not include the database: restore that with pg_restore first.');
   if (!restored.some(({ group }) => group === 'secrets') && path_ !== undefined)
     print(
-      `There was no .env in it: set the variables that ${path_} names, in the environment or in .env beside it.`,
+      `It did not include .env: set the variables that ${path_} names, in the environment or in .env beside it.`,
     );
   const flag = path_ === undefined ? '' : ` --config ${path_}`;
   print(
-    `Stop the bot that it is a copy of, then: ${skilletHere()} doctor${flag} && ${skilletHere()} start${flag}`,
+    `Stop the original bot first, then run: ${skilletHere()} doctor${flag} && ${skilletHere()} start${flag}`,
   );
 }
 
@@ -67,20 +68,20 @@ async function restoreStore(from: string, given: Given, isCopy: boolean): Promis
   const config = await openStoreConfig(given.config);
   const to = storeFileOf(config);
   if (to === undefined)
-    throw new OperatorError('This store is no file: restore a PostgreSQL database with pg_restore or psql.');
+    throw new OperatorError('This store is a PostgreSQL database: restore it with pg_restore or psql.');
   if (await isServed(config.bot.dataDir)) throw new OperatorError('The bot runs: stop it first.');
   const question = existsSync(to) ? `Put ${from} in the place of ${to}?` : `Write ${to} from ${from}?`;
   const answer = await agree(question, given.yes === true);
   if (
     !isYes(answer, {
-      unasked: `${question} Nobody can be asked here: say --yes.`,
+      unasked: `${question} There is nobody to ask here: add --yes.`,
       no: 'Nothing was changed.',
     })
   )
     return;
   const { kept } = isCopy ? restoreFile(from, to) : await restoreUnpacked(from, to);
   print(
-    `${to} is restored.${kept === undefined ? '' : ` What was there is ${kept}.`} Start the bot: ${skilletHere()} start`,
+    `${to} is restored.${kept === undefined ? '' : ` The old one is ${kept}.`} Start the bot: ${skilletHere()} start`,
   );
 }
 

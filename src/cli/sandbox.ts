@@ -9,7 +9,7 @@ import { buildRoot } from '../sandbox/packages/build-root.ts';
 import { rootFolder, type RootFileSystem } from '../sandbox/packages/available-packages.ts';
 import type { SharedOptions } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
-import { print, printJson, untilInterrupted } from './console.ts';
+import { print, printJson, printText, untilInterrupted } from './console.ts';
 import { skillsHere } from './skills-here.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
@@ -22,8 +22,8 @@ export async function buildSandbox({
   const config = await openOperatorConfig(flag);
   const recipe = rootRecipe(await enabledSkills(config), aptSources());
   const found = findRootTool();
-  if (!found.ok) throw new OperatorError(`a root file system can't be built here: ${found.message}`);
-  using interrupted = untilInterrupted(new OperatorError('stopped: what was in use before stays'));
+  if (!found.ok) throw new OperatorError(`can't build a root file system here: ${found.message}`);
+  using interrupted = untilInterrupted(new OperatorError('stopped: the old root file system stays in use'));
   const { status, manifest, path } = await buildRoot(
     { folder: rootFolder(config.bot.dataDir), recipe, fresh, now: Date.now(), signal: interrupted.signal },
     {
@@ -40,7 +40,7 @@ export async function buildSandbox({
   print(
     status === 'built'
       ? `${path} is built (${holds}). A running bot uses it from its next command on.`
-      : `${path} is what the skills ask for already (${holds}); --fresh builds it again, with the newest versions.`,
+      : `${path} is up to date (${holds}); --fresh builds it again, with the newest versions.`,
   );
 }
 
@@ -63,21 +63,21 @@ export async function sandboxStatus({ config: flag, json }: SharedOptions): Prom
     skills: needs,
   };
   if (json === true) return printJson(data);
-  print(`sandbox: ${mode} ([sandbox] mode = "${config.sandbox.mode}"): ${why}`);
-  if (limits !== undefined) print(`limits: ${limits}`);
-  print(`root file system: ${rootLine(data.rootFileSystem)}`);
+  printText(`sandbox: ${mode} ([sandbox] mode = "${config.sandbox.mode}"): ${why}`);
+  if (limits !== undefined) printText(`limits: ${limits}`);
+  printText(`root file system: ${rootLine(data.rootFileSystem)}`);
   for (const { skill, packages, programs, missing, python, env, command } of needs) {
     const lacks = [...missing, ...python];
     const asks = [...packages, ...programs];
     if (missing.length > 0)
-      print(`skill ${skill}: lacks ${lacks.join(', ')}; it is off until you do this: ${command}`);
-    else if (python.length > 0) print(`skill ${skill}: lacks ${lacks.join(', ')}: ${command}`);
-    else if (asks.length > 0) print(`skill ${skill}: has ${asks.join(', ')}`);
+      printText(`skill ${skill}: lacks ${lacks.join(', ')}; it is off until you do this: ${command}`);
+    else if (python.length > 0) printText(`skill ${skill}: lacks ${lacks.join(', ')}: ${command}`);
+    else if (asks.length > 0) printText(`skill ${skill}: has ${asks.join(', ')}`);
     if (env.length > 0)
-      print(`skill ${skill}: needs ${env.join(', ')} in config.toml, below [skills.${skill}]`);
+      printText(`skill ${skill}: needs ${env.join(', ')} in config.toml, below [skills.${skill}]`);
   }
-  print(`environment: ${environmentLine(config)}`);
-  if (needs.length === 0) print('No enabled skill asks for packages, programs or keys.');
+  printText(`environment: ${environmentLine(config)}`);
+  if (needs.length === 0) printText('No enabled skill asks for packages, programs or keys.');
 }
 
 /** Says which commands the keys of skills reach (U3). */

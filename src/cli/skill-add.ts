@@ -65,9 +65,7 @@ export async function addSkills(
       if (locked.length > 0 && known?.locked?.ref !== ref)
         installSkills(dataDir, { ...from, offers, at: Date.now() });
       if (found.refused.length + taken.length > 0) process.exitCode = 1;
-      return print(
-        free.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
-      );
+      return print(free.length > 0 ? 'All of it is installed and up to date.' : 'Nothing can be installed.');
     }
     await showOffers(offers, config, { source, ref, commit, locked });
     print('');
@@ -77,7 +75,7 @@ export async function addSkills(
     installSkills(dataDir, { ...from, offers, at });
     const skills = offers.map(({ name }) => name);
     await askBot(options.config, 'skills installed', { source, commit, skills });
-    print(`Installed: ${namesOf(offers)}. A running bot takes it in at once.`);
+    print(`Installed: ${namesOf(offers)}. A running bot uses it at once.`);
   });
 }
 

@@ -18,8 +18,11 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { openLog } from './open-log.ts';
 import type { SharedOptions } from './command.ts';
 import { openOperatorConfig } from './open-config.ts';
-import { print, printJson, printList } from './console.ts';
+import { print, printJson, printList, printText, terminalWidth } from './console.ts';
 import { noSuchSkill, skillsHere, writtenApprovals, type SkillsHere } from './skills-here.ts';
+
+/** How many characters of a description a list shows. */
+const longestAbout = 60;
 
 /** Lists all skills with their diagnostics. Exit code 1 if a skill did not load (F5). */
 export async function listSkills({ config: flag, json }: SharedOptions): Promise<void> {
@@ -46,8 +49,17 @@ export async function listSkills({ config: flag, json }: SharedOptions): Promise
     const { name, origin, enabled, chatTypes, description } = row;
     const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
     const note = noteWidth === 0 ? '' : ` ${noteOf(row).padEnd(noteWidth)}`;
-    const line = `${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)}${note} ${oneLine(description, 60)}`;
-    printList([line, ...linesBelow(row).map((below) => `${' '.repeat(width)}  ${below}`)]);
+    const head = `${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)}${note}`;
+    const below = ' '.repeat(width + 2);
+    const isNarrow = head.length + longestAbout > terminalWidth();
+    const about = oneLine(
+      description,
+      Math.min(longestAbout, terminalWidth() - (isNarrow ? below.length : 0)),
+    );
+    printList([
+      ...(isNarrow ? [head, `${below}${about}`] : [`${head} ${about}`]),
+      ...linesBelow(row).map((line) => `${below}${line}`),
+    ]);
   }
   if (rows.length === 0) print('There are no skills.');
   printDiagnostics(diagnostics);
@@ -69,18 +81,18 @@ export async function showSkill({
   const text = body.ok ? body.text : undefined;
   if (json === true) return printJson({ ...skill, ...row, files, filesCut: cut, body: text });
   const { origin, enabled, chatTypes } = row;
-  print(`${skill.name} (${origin}) ${skill.path}\n${skill.description}\n`);
-  print(
+  printText(`${skill.name} (${origin}) ${skill.path}\n${skill.description}\n`);
+  printText(
     `works in: ${enabled ? chatTypes.join(', ') || 'no chat' : 'nothing: it is off'}${skill.access.sensitive ? ' (sensitive)' : ''}`,
   );
-  for (const line of linesBelow(row)) print(line);
-  if (noteOf(row) !== '') print(noteOf(row));
-  for (const [what, text] of fieldsOf(skill, config)) print(`${what}: ${text}`);
+  for (const line of linesBelow(row)) printText(line);
+  if (noteOf(row) !== '') printText(noteOf(row));
+  for (const [what, text] of fieldsOf(skill, config)) printText(`${what}: ${text}`);
   const { pin } = skill;
   if (pin !== undefined)
-    print(`installed from: ${pin.source}${pin.commit === undefined ? '' : ` at ${pin.commit}`}`);
-  for (const { origin: from, path: other } of skill.shadows) print(`shadows: ${other} (${from})`);
-  if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
+    printText(`installed from: ${pin.source}${pin.commit === undefined ? '' : ` at ${pin.commit}`}`);
+  for (const { origin: from, path: other } of skill.shadows) printText(`shadows: ${other} (${from})`);
+  if (files.length > 0) printText(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
   const ofHost = hostDiagnostics([skill], config, {

@@ -17,7 +17,7 @@ type TestOptions = SharedOptions & Readonly<{ name: string; record?: string; rep
 export async function runSkillTests(options: TestOptions): Promise<void> {
   const { name, config: flag, json, record, replay } = options;
   if (record !== undefined && replay !== undefined)
-    throw new OperatorError('Say --record or --replay, not both: a recording is made of what a model says.');
+    throw new OperatorError('Use --record or --replay, not both.');
   const config = await openConfig(flag);
   const log = openLog(config, 'error').log;
   const tested = await testSkill({

@@ -77,10 +77,10 @@ async function updateSource(
           `${skill.name}: its source no longer offers it; "${skilletHere()} skill remove ${skill.name}" takes it away`,
         );
       } else if (isChanged(skill, offer)) changed.push(offer);
-      else if (problem === undefined) print(`${skill.name}: as it was agreed to`);
+      else if (problem === undefined) print(`${skill.name}: unchanged`);
       else {
         await install([offer]);
-        print(`${skill.name}: ${problem}; what was agreed to is back in place`);
+        print(`${skill.name}: ${problem}; the approved version is restored`);
       }
     }
     if (changed.length === 0) return;
@@ -93,6 +93,6 @@ async function updateSource(
     if (!isYes(await agree(`Install ${changed.map(({ name }) => name).join(', ')} as shown?`, yes === true)))
       return;
     await install(changed);
-    print(`Updated: ${changed.map(({ name }) => name).join(', ')}. A running bot takes it in at once.`);
+    print(`Updated: ${changed.map(({ name }) => name).join(', ')}. A running bot uses it at once.`);
   });
 }

@@ -37,7 +37,7 @@ export async function start({ config: flag }: SharedOptions): Promise<void> {
     log,
   }).catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
-    log.info({ err: error }, 'stopping: the start was given up');
+    log.info({ err: error }, 'stopping: the start was cancelled');
     return undefined;
   });
   if (bot === undefined) return;
@@ -55,18 +55,18 @@ export async function start({ config: flag }: SharedOptions): Promise<void> {
     await manager?.ready();
     // A store that goes away now has its own notice (Q11).
     await offerOwnership(bot, config, log).catch((error: unknown) =>
-      log.warn({ err: error }, 'whether somebody owns this bot could not be looked up'),
+      log.warn({ err: error }, 'could not look up whether this bot has an owner'),
     );
   } else {
     started.catch((error: unknown) => {
       const isStop = error instanceof Error && error.name === 'AbortError';
-      log.info(isStop ? {} : { err: error }, 'the start was given up');
+      log.info(isStop ? {} : { err: error }, 'the start was cancelled');
     });
   }
   log.info({ signal: await ended }, 'stopping');
   const late = setTimeout(
     () => {
-      log.warn({}, 'the stop takes too long: what is left is cut off, and continues at the next start');
+      log.warn({}, 'the stop takes too long: the rest is interrupted and continues at the next start');
       process.exit(1);
     },
     config.bot.shutdownSeconds * 1_000 + stopMarginMs,
@@ -91,11 +91,13 @@ async function offerOwnership(
 ): Promise<void> {
   if ((await users.owners()).length > 0) return;
   if (!process.stdout.isTTY) {
-    log.warn({}, `nobody owns this bot yet: "${skilletHere()} pair claim" tells how to become its owner`);
+    log.warn({}, `this bot has no owner yet: run "${skilletHere()} pair claim" to become its owner`);
     return;
   }
   const claim = `start claim_${await pairing.newOwnerToken()}`;
-  print('Nobody owns this bot yet. Within ten minutes, send it in a direct message:');
+  print(
+    'This bot has no owner yet. To become its owner, send it this in a direct message within ten minutes:',
+  );
   if (telegram.token !== undefined) print(`  on Telegram  /${claim}`);
   if (slack.botToken !== undefined) print(`  on Slack     ${claim}`);
 }

@@ -34,7 +34,7 @@ const clearScreen = '\u001b[2J\u001b[H';
 export async function listTasks({ config, json }: SharedOptions): Promise<void> {
   const tasks = await askBot(config, 'tasks');
   if (json === true) return printJson(tasks);
-  printList(tasks.map(taskLine), 'Nothing runs in the background.');
+  printList(tasks.map(taskLine), 'There are no background runs.');
 }
 
 export async function listRoutines({ config, json }: SharedOptions): Promise<void> {

@@ -9,21 +9,21 @@ import { formatKeyPath, valueAt, type FromEnvironment, type KeyPath } from './se
 const fixes: readonly (readonly [RegExp, string])[] = [
   [/excessively nested/, 'lists and tables are nested too deeply: write fewer brackets'],
   [/unsafe property/, 'the names __proto__ and constructor cannot be used here: choose another'],
-  [/redefine|already defined/, 'this key or table is there twice: keep one of them'],
+  [/redefine|already defined/, 'this key or table occurs twice: keep one'],
   [
     /unfinished string|control characters are not allowed in strings/,
-    'a text is not closed on its line: add the closing quote',
+    'a text ends without its closing quote: add it',
   ],
-  [/escape/, 'a backslash in "…" begins an escape: write \\\\ or use single quotes'],
+  [/escape/, 'a backslash in "…" starts an escape: write \\\\ or use single quotes'],
   [/unfinished (array|table)|expected comma/, 'a list or table is not closed, or a comma is missing: fix it'],
   [/end of table array/, 'a list of tables begins with [[NAME]]: add the missing bracket'],
-  [/followed by an end-of-line/, 'one line holds one key: put what follows on a line of its own'],
+  [/followed by an end-of-line/, 'write each key on its own line'],
   [
     /key/,
-    'write KEY = VALUE, or [NAME] with its closing bracket; a key of other characters than A-Z, a-z, 0-9, _ and - stands in quotes',
+    'write KEY = VALUE, or [NAME] with its closing bracket; put a key with characters other than A-Z, a-z, 0-9, _ and - in quotes',
   ],
   [/represented losslessly/, 'the number is too long: write it in quotes'],
-  [/date|value|numeric|zero|underscore/, 'write text in quotes; only numbers, true and false stand without'],
+  [/date|value|numeric|zero|underscore/, 'write text in quotes; only numbers, true and false have none'],
 ];
 
 const kinds: Readonly<Record<string, string>> = {
@@ -175,7 +175,7 @@ export function whatToWrite(issue: z.core.$ZodRawIssue): string {
       return `write ${either(issue.values.map((value) => JSON.stringify(value)))}`;
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array'
-        ? 'it may not be empty: write a value or remove the line'
+        ? "it can't be empty: write a value or remove the line"
         : `write ${issue.minimum} or more`;
     case 'too_big':
       return `write ${issue.maximum} or less`;
@@ -222,6 +222,6 @@ export function describeSyntaxError(error: TomlError): ConfigProblem {
   return {
     line: error.line,
     column: error.column,
-    message: `The file cannot be read as TOML from here: ${fix}.`,
+    message: `Invalid TOML: ${fix}.`,
   };
 }

@@ -19,7 +19,7 @@ export const place = z.string().superRefine((id, context) => {
 /** One `[[hooks]]`: a webhook by which events reach the bot (N7). */
 export const hook = section({
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
-    error: 'a hook is named in small letters, digits, - and _',
+    error: 'a name of a hook has lower-case letters, digits, - and _',
   }),
   secret: z.string().min(shortestSecret, {
     error: `write a secret of ${shortestSecret} characters or more, such as what "openssl rand -hex 32" prints`,

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Surroundings, Config } from './complete-config.ts';
 import { lostKeys } from './lost-keys.ts';
 import { parseConfig, type ParsedConfig } from './parse-config.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 
 const pollMs = 250;
@@ -69,9 +70,9 @@ export async function readConfigFile(surroundings: Surroundings & { file: string
 function cannotRead(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'ENOENT':
-      return 'There is no such config file: copy config.example.toml there, or name another with --config.';
+      return `There is no such config file: create one with \`${skilletHere()} init\`, or name another with --config.`;
     case 'EACCES':
-      return 'The config file may not be read by this user: give it the right with chown or chmod 600.';
+      return "This user can't read the config file: fix that with chown or chmod 600.";
     case 'EISDIR':
       return 'The config path is a folder: name the file in it.';
     default:

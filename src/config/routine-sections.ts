@@ -6,7 +6,7 @@ import { section, zone, type Complain } from './section.ts';
 /** One `[[routines]]`: what the operator wants done at set times (N2). `when` is read as in chats. */
 export const routine = section({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, {
-    error: 'a routine is named in small letters, digits and -',
+    error: 'a name of a routine has lower-case letters, digits and -',
   }),
   when: z.string().min(1).max(100),
   timezone: zone.optional(),

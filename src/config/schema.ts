@@ -110,7 +110,7 @@ const accessSection = section(
 
 /** The name in `[groups.NAME]`. Lists name the group as `group:NAME` (A13). */
 const groupName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
-  error: 'a group is named in small letters, digits, - and _',
+  error: 'a name of a group has lower-case letters, digits, - and _',
 });
 const peopleGroup = section({ members: z.array(memberId) });
 

@@ -48,7 +48,8 @@ const skill = z.codec(
               message: 'an environment variable is text: write it in quotes',
             });
           } else if (steersPrograms(key)) {
-            const message = 'no skill gets it, as it decides what code programs load: remove it';
+            const message =
+              "skills can't get this variable, because it decides what code programs load: remove it";
             context.addIssue({ code: 'custom', path: [key], message });
           }
         }

@@ -70,7 +70,7 @@ async function readEarlier(
     clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),
   ])
     .catch((error: unknown) => {
-      log.warn({ err: error, message: message.id }, 'what was said before a question could not be read');
+      log.warn({ err: error, message: message.id }, 'could not read the messages before a question');
       return [];
     })
     .finally(() => enough.abort());

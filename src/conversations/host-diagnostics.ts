@@ -68,7 +68,7 @@ function searchMissing({ name, path, allowedTools }: Skill, { tools }: Config): 
       level: 'note',
       path,
       code: 'WEB_SEARCH_MISSING',
-      message: `${name} would search the web, and no provider is set: write [tools.web_search] into config.toml, with provider = "brave" and api_key, or provider = "searxng" and base_url. Until then it does without`,
+      message: `${name} works better with web search. To enable it, write [tools.web_search] into config.toml, with provider = "brave" and api_key, or provider = "searxng" and base_url`,
       field: 'allowed_tools',
     },
   ];
@@ -103,13 +103,11 @@ export function unusedTables(
     const line = placeOf(['skills', name])?.line;
     const [guess] = nearest(name, names);
     const fix =
-      guess === undefined
-        ? 'it counts once a skill of that name is loaded; else remove it'
-        : `did you mean [skills.${guess}]?`;
+      guess === undefined ? 'add that skill, or remove the table' : `did you mean [skills.${guess}]?`;
     return {
       level: 'warning',
       code: 'SKILL_UNKNOWN',
-      message: `[skills.${name}] is for no skill that is loaded, so nothing follows from it: ${fix}`,
+      message: `[skills.${name}] has no effect, because no skill of that name is loaded: ${fix}`,
       field: `skills.${name}`,
       path: config.path,
       line,

@@ -202,7 +202,7 @@ function createFailItem(
       const further = await progressed(item, startedAt);
       const most = mostTries(item.key);
       const tries = item.tries + (further && most > 1 ? 0 : 1);
-      log.error({ err: error, message: item.key, tries }, 'a message could not be answered');
+      log.error({ err: error, message: item.key, tries }, 'could not answer a message');
       if (tries >= most) return deadLetter(item, error);
       const retryAt = clock.now() + (backoffMs[tries] ?? 0);
       await (further ? inbox.postpone(item.key, reason, retryAt) : inbox.fail(item.key, reason, retryAt));

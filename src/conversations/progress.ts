@@ -200,7 +200,7 @@ async function finish(showing: Showing): Promise<void> {
 }
 
 function complain(error: unknown, { deps, work }: Showing): void {
-  deps.log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
+  deps.log.warn({ err: error, part: work.part }, 'the store does not know the message that shows progress');
 }
 
 /** Stores where the placeholder was posted, so that a restart reuses the message. */

@@ -55,7 +55,7 @@ export function createRefreshMenus(options: {
   });
 
   function complain(error: unknown): void {
-    log.error({ err: error }, 'a change of skills did not get everywhere');
+    log.error({ err: error }, 'could not announce a change of skills everywhere');
   }
 
   async function show(): Promise<void> {
@@ -77,7 +77,7 @@ export function createRefreshMenus(options: {
           if (language === undefined)
             for (const { message } of found) log.warn({ channel: channel.name }, message);
         } catch (error) {
-          log.warn({ err: error, channel: channel.name }, 'the menus could not be set');
+          log.warn({ err: error, channel: channel.name }, 'could not set the menus');
         }
       }
     }

@@ -65,7 +65,7 @@ function createByProgram({ env, log }: Parameters<typeof createTranscribe>[0]) {
         return text === '' ? { problem: silent } : { text };
       }
       const { ended, complaint } = done;
-      log.warn({ program: command[0], ended, complaint }, 'audio could not be transcribed');
+      log.warn({ program: command[0], ended, complaint }, 'could not transcribe audio');
       return { problem: programProblems[ended] };
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -117,7 +117,7 @@ function createByServer(log: Log): Transcribe {
       return text === undefined ? { problem: whyNot(status) } : { text };
     } catch (error) {
       signal.throwIfAborted();
-      log.warn({ err: error, host: url.host }, 'audio could not be transcribed');
+      log.warn({ err: error, host: url.host }, 'could not transcribe audio');
       return {
         problem: timeout.aborted ? `${server} took longer than a minute` : `${server} can not be reached`,
       };

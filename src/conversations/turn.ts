@@ -149,7 +149,7 @@ async function openTranscript(
 ): Promise<OpenTranscript> {
   const read = await store.transcripts.read(transcript);
   if (read.damaged > 0)
-    log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
+    log.warn({ transcript, damaged: read.damaged }, 'left out damaged transcript entries');
   const entries = read.entries.map(({ entry }) => entry);
   const all = [...entries];
   // After `inbox retry` the message is said again, behind later messages.

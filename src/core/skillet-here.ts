@@ -18,8 +18,9 @@ export function skilletHere({ argv, env, cwd }: Start = process): string {
 }
 
 /**
- * Replaces `skillet` in a fixed text, which contains commands such as `skillet doctor`, with how people type it here.
+ * Replaces `skillet` in a text of this package, which contains commands such as `skillet doctor`, with how people type
+ * it here.
  */
 export function asTypedHere(text: string): string {
-  return text.replace(/(?<=^|[\s`"(])skillet(?= [a-z])/g, skilletHere());
+  return text.replace(/(?<=^|[\s`"(])(?<!npx )skillet(?= [a-z])/g, skilletHere());
 }

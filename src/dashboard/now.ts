@@ -31,7 +31,8 @@ export const nowPage: Page = {
     return html`<h2>Being answered</h2>
       ${workTable('Being answered', running, view, 'Nothing runs.')}
       <h2>Waiting in a queue</h2>
-      ${workTable('Waiting in a queue', waiting, view, 'Nothing waits.')} ${servers(status, view)}
+      ${workTable('Waiting in a queue', waiting, view, 'There are no unanswered messages.')}
+      ${servers(status, view)}
       <h2>Latest calls and decisions</h2>
       ${auditLinesTable(view, decisions, 'Nothing was recorded yet. Write to the bot, and what it does appears here.')}`;
   },

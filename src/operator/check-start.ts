@@ -97,7 +97,7 @@ function checkTokens({ telegram, slack }: Config): readonly Finding[] {
     level: 'warning',
     code: 'TOKEN_FORM',
     key,
-    message: `${formatKeyPath(key)} is no such token: it looks like ${looks}. Copy it again from ${from}`,
+    message: `${formatKeyPath(key)} doesn't look like a token of this kind (${looks}). Copy it again from ${from}`,
   });
   const { token } = telegram;
   const { botToken, appToken } = slack;
@@ -109,7 +109,7 @@ function checkTokens({ telegram, slack }: Config): readonly Finding[] {
         level: 'error',
         code: 'TOKENS_SWAPPED',
         key: bot,
-        message: 'slack.bot_token and slack.app_token: these two are swapped, as xoxb-… is the bot token',
+        message: 'slack.bot_token and slack.app_token: these two are swapped: xoxb-… is the bot token',
       },
     ];
   return [
@@ -172,7 +172,7 @@ function checkModels({ models: { aliases } }: Config): readonly Finding[] {
     level: 'warning',
     code: 'MODEL_WITHOUT_KEY',
     key: ['models', name],
-    message: `models.${name} has no api_key and no base_url, so it can't be asked: set ANTHROPIC_API_KEY, or write api_key, or the base_url of a server that needs none`,
+    message: `models.${name} has no api_key and no base_url, so it can't answer: set ANTHROPIC_API_KEY, or write api_key, or the base_url of a server that needs none`,
   }));
 }
 
@@ -211,7 +211,7 @@ function checkTemporary(): readonly Finding[] {
   } catch {
     // Whatever the error is, the message below says what to do.
   }
-  const message = `${folder} is no folder that can be written, and temporary files lie there: make it, or set TMPDIR to another one`;
+  const message = `${folder} is not a writable folder, and the bot needs it for temporary files: create it, or set TMPDIR`;
   return [{ level: 'error', code: 'TEMPORARY_UNUSABLE', message }];
 }
 

@@ -29,7 +29,7 @@ export function createReconfigure(options: {
   const tell = ({ key, words }: Notice): void => {
     replies
       .tellOwners(key, words)
-      .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
+      .catch((error: unknown) => log.error({ err: error }, 'could not notify the owners'));
   };
 
   const started = config();

@@ -82,11 +82,11 @@ export async function startRetention(options: {
     const keptMs = days() * 86_400_000;
     await store
       .prune(now, keptMs)
-      .catch((error: unknown) => log.error({ err: error }, 'the store could not be tidied'));
+      .catch((error: unknown) => log.error({ err: error }, 'could not clean up the store'));
     await store.inbox
       .list('waiting')
       .then((waiting) => files.tidy(now, keptMs, waiting))
-      .catch((error: unknown) => log.error({ err: error }, 'the workspace could not be tidied'));
+      .catch((error: unknown) => log.error({ err: error }, 'could not clean up the workspace'));
     await clock.sleep(everyMs, signal).catch(() => undefined);
   }
 }

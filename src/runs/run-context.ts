@@ -273,7 +273,7 @@ function callToolOf(
 function clearScratch(of: RunFolders, run: string, { folders, log }: RunDeps): Promise<void> {
   const [scratch] = namesOfRun(of);
   return folders.remove([scratch]).catch((error: unknown) => {
-    log.warn({ err: error, run }, 'the folder of a run could not be removed: tried again later');
+    log.warn({ err: error, run }, 'could not remove the folder of a run: trying again later');
   });
 }
 

@@ -137,7 +137,7 @@ export function taskProgress(
     last = clock.now();
     store.signals
       .send('progress', `${id} ${newest}`)
-      .catch((error: unknown) => log.warn({ err: error }, 'the progress of a run could not be told'));
+      .catch((error: unknown) => log.warn({ err: error }, 'could not show the progress of a run'));
   };
   return (text) => {
     newest = text;

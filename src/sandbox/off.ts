@@ -24,7 +24,7 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
   const runner = createRunner();
   return {
     mode: 'off',
-    limits: 'all are watched, none is enforced by the kernel',
+    limits: 'the bot checks them from time to time, the kernel enforces none',
     reachesNetwork: true,
     seen: (_, host) => host,
     run: (request) => runner.track(runHere(request, limits, runner)),

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../core/codes.ts';
 import { slugOf, type Skill } from '../core/skill.ts';
+import { asTypedHere } from '../core/skillet-here.ts';
 import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalogue.ts';
 import type { LastGood } from './last-good.ts';
 import { readBody, type Body } from './read-body.ts';
@@ -70,7 +71,9 @@ export function createRegistry(
         return { ok: false, code: 'SKILL_NOT_FOUND', message: `there is no skill ${JSON.stringify(name)}` };
       const body = await readBody(skill, lastGood, maxBytes);
       if (!body.ok) return body;
-      const { text, substituted } = fillArguments(body.text, args, {
+      // Bundled skills show commands of the bot itself.
+      const written = skill.origin === 'bundled' ? asTypedHere(body.text) : body.text;
+      const { text, substituted } = fillArguments(written, args, {
         argumentHint: skill.argumentHint,
         skillPath: skillPath ?? skill.directory ?? dirname(skill.path),
       });

@@ -66,7 +66,7 @@ export async function createSkillLibrary(options: LibraryOptions): Promise<Skill
   };
   const { rescan, idle } = createRescan(scan);
   const rescanLater = (): void =>
-    void rescan().catch((error: unknown) => log.error({ err: error }, 'skills could not be read again'));
+    void rescan().catch((error: unknown) => log.error({ err: error }, 'could not reload the skills'));
 
   return Object.freeze({
     current: () => registry,
@@ -135,7 +135,7 @@ function createLoad({ roots, cacheDir, strict = false, approvals, log }: Library
         keeping = keeping
           .then(keep)
           .catch((error: unknown) =>
-            log.error({ err: error }, 'the last good versions of skills could not be kept'),
+            log.error({ err: error }, 'could not keep the last valid versions of skills'),
           );
     },
     /** Resolves once all is stored. */
@@ -189,7 +189,7 @@ function report({ skills, diagnostics }: Registry, fresh: readonly Diagnostic[],
     if (diagnostic.level === 'error') log.warn(fields, diagnostic.message);
     else log.info(fields, diagnostic.message);
   }
-  log.info({ skills: skills.length, diagnostics: diagnostics.length }, 'skills are read');
+  log.info({ skills: skills.length, diagnostics: diagnostics.length }, 'skills are loaded');
 }
 
 function isSame(before: Registry, after: Registry): boolean {

@@ -48,13 +48,13 @@ export async function watchSources(options: {
   async function report(finding: SourceFinding, key: string): Promise<void> {
     const { source } = finding;
     if (!finding.ok)
-      return log.warn({ source, problem: finding.problem }, 'a source of skills cannot be had');
+      return log.warn({ source, problem: finding.problem }, 'could not fetch a source of skills');
     const lines = changesOf(finding);
     const state = createHash('sha256')
       .update(JSON.stringify([lines, finding.changed]))
       .digest('hex');
     if ((await stored.get(key)) === state) return;
-    log.info({ source, changes: lines.length }, 'a source of skills was looked at');
+    log.info({ source, changes: lines.length }, 'checked a source of skills');
     if (lines.length > 0) {
       await replies.tellOwners(`sources:${state}`, (say) => {
         const told = say`The skill source ${inlineCode(source)} differs from what you approved. Nothing changed here.`;
@@ -68,7 +68,7 @@ export async function watchSources(options: {
     try {
       await lookIfDue();
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error }, 'the sources of skills could not be looked at');
+      if (!signal.aborted) log.error({ err: error }, 'could not check the sources of skills');
     }
     await clock.sleep(lookEveryMs, signal).catch(() => undefined);
   }

@@ -238,7 +238,7 @@ headers = { Authorization = "Bearer ${secrets.mcpHeader}" }
   ]);
   const bot = {
     async health() {
-      const url = /"url":"(http:[^"]+)"[^\n]*health and metrics are served/.exec(said.join(''))?.[1] ?? '';
+      const url = /"url":"(http:[^"]+)"[^\n]*serving health and metrics/.exec(said.join(''))?.[1] ?? '';
       const pages = await Promise.all(
         ['/readyz', '/metrics'].map(async (page) => (await fetch(`${url}${page}`)).text()),
       );

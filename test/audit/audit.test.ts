@@ -187,7 +187,7 @@ test('L6 Q11 what is done while the store can not be used is recorded when it ca
   await clock.advance(10_000);
   await recorded;
   assert.deepEqual(await audit.verify(), { lines: 3, files: 1, problems: [] });
-  assert.doesNotMatch(JSON.stringify(log.lines), /could not be recorded/);
+  assert.doesNotMatch(JSON.stringify(log.lines), /could not record an event/);
 });
 
 test('L6 Q7 a write that was cut off by a crash is taken away, a whole line that the store does not know yet counts', async (t) => {
@@ -251,7 +251,7 @@ test('L6 what can not be written is said, and loses nothing of what comes later'
   await rm(path.join(dataDir, 'audit'), { recursive: true });
   await writeFile(path.join(dataDir, 'audit'), 'in the way');
   await audit.record(refusal('telegram:2'));
-  assert.match(JSON.stringify(log.lines), /could not be recorded/);
+  assert.match(JSON.stringify(log.lines), /could not record an event/);
   await rm(path.join(dataDir, 'audit'));
   await clock.advance(1);
   await mkdir(path.join(dataDir, 'audit'));

@@ -11,7 +11,7 @@ async function listening(t: TestContext, onEvent?: () => Promise<void>) {
     channel: { mode: 'http' },
     ...(onEvent === undefined ? {} : { onEvent }),
   });
-  const line = await connected.log.until(({ message }) => message === 'Slack events are awaited');
+  const line = await connected.log.until(({ message }) => message === 'listening for Slack events');
   const { url } = line.fields as { url: string };
   const post = (body: string, headers: Readonly<Record<string, string>> = signatureHeaders(secret, body)) =>
     fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });

@@ -82,7 +82,7 @@ test('L16 Q10 Q9 L6 a backup made while a bot works hard goes on as the same bot
   for (const one of crowd) for (let n = 0; n < 5; n++) one.says(`/dice ${n + 1}d6`);
   const made = await home.runAlone(['backup', 'one.tar']);
   assert.equal(made.code, 0, made.stderr);
-  assert.match(made.stdout, /one\.tar is written \([\d.]+ [kM]B\), readable by you alone\. It holds:/);
+  assert.match(made.stdout, /one\.tar is written \([\d.]+ [kM]B\), readable only by you\. It contains:/);
   assert.match(made.stdout, /^ {2}store .* 1 file/m);
   assert.match(made.stdout, /^ {2}keys .* 1 file/m);
   assert.match(made.stderr, /100 %\n$/);
@@ -118,9 +118,9 @@ test('L16 an archive holds keys, config, audit, skills and files; .env only with
   assert.equal((await home.run(['pair', 'revoke', 'telegram:7'])).code, 0);
   const made = await home.run(['backup', 'one.tar']);
   assert.equal(made.code, 0, made.stderr);
-  assert.match(made.stdout, /Not \.env: --secrets takes it along\./);
+  assert.match(made.stdout, /Without \.env: --secrets includes it\./);
   assert.match(made.stdout, /Left out, .*: workspace\/chats\/telegram-1\/link\./);
-  assert.match(made.stdout, /Keep it safe/);
+  assert.match(made.stdout, /Keep this file secret/);
   const file = path.join(home.folder, 'one.tar');
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.ok(!readFileSync(file).includes('canary-token'));
@@ -283,7 +283,7 @@ test('L16 Q10 restore --store-only puts the store of a backup in the place of th
   await paired('telegram:2');
   const unasked = await home.run(['restore', 'one.tar', '--store-only']);
   assert.equal(unasked.code, 2);
-  assert.match(unasked.stderr, /say --yes/);
+  assert.match(unasked.stderr, /add --yes/);
   const file = path.join(home.folder, 'data/skillet.db');
   const lock = lockOwner(file);
   assert.match((await home.run(['restore', 'one.tar', '--store-only', '--yes'])).stderr, /in use by process/);

@@ -49,15 +49,18 @@ async function ways(home: CliHome): Promise<readonly Way[]> {
   return [installed, npx, script, clone];
 }
 
-/** What is printed and names a command: help, a finding, a wrong key, a refusal, a hint. */
+/** What is printed and names a command: help, a finding, a wrong key, a refusal, a hint, a page of a bundled skill. */
 const shown: readonly (readonly [readonly string[], string])[] = [
   [['--help'], 'doctor --online'],
   [['backup', '--help'], 'backup /backups/monday.tar'],
+  [['routine', 'pause', '--help'], 'routines'],
   [['doctor'], 'init'],
   [['config', 'check'], 'pair list'],
   [['inbox', 'retry', 'k'], 'inbox list'],
   [['skill', 'show', 'nothing-like-it'], 'skill list'],
   [['init', '--yes'], 'doctor'],
+  [['chat', '--once', '/skillet-help how do I set up Telegram?'], 'init'],
+  [['chat', '--once', '/skillet-help which command shows the audit?'], 'audit tail'],
 ];
 
 async function wrongHome(

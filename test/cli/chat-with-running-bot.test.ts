@@ -151,5 +151,5 @@ test('H5 M4 a terminal of a running bot whose model is away says so at once, end
   assert.equal(code, 1);
   assert.match(stdout, /\S+ \S+/);
   assert.match((await home.run(['inbox', 'list'])).stdout, /No dead letters/);
-  assert.match((await home.run(['inbox', 'list', '--waiting'])).stdout, /Nothing waits/);
+  assert.match((await home.run(['inbox', 'list', '--waiting'])).stdout, /There are no unanswered messages/);
 });

@@ -91,7 +91,7 @@ test('H5 M4 chat --once with a model that is away says so in a sentence and ends
   assert.equal(code, 1);
   assert.match(stdout, /\S+ \S+/);
   assert.match((await run(['inbox', 'list'])).stdout, /No dead letters/);
-  assert.match((await run(['inbox', 'list', '--waiting'])).stdout, /Nothing waits/);
+  assert.match((await run(['inbox', 'list', '--waiting'])).stdout, /There are no unanswered messages/);
 });
 
 test('H5 M4 L1 chat --once ends with 1 when the model refuses for good, and with 0 when it answers', async (t) => {

@@ -134,7 +134,7 @@ test('L1 init writes nothing if a token is refused, a code never comes, or a con
   assert.equal((await home.run([...good, '--owner', 'telegram:7'])).code, 0);
   const before = await file(home, 'config.toml');
   const again = await home.run([...good, '--owner', 'telegram:8']);
-  assert.match(again.stderr, /config\.toml is there already: .*--replace/);
+  assert.match(again.stderr, /config\.toml exists already: .*--replace/);
   assert.equal(await file(home, 'config.toml'), before);
   assert.equal((await home.run([...good, '--owner', 'telegram:8', '--replace'])).code, 0);
   assert.equal(await file(home, 'config.toml.old'), before);

@@ -211,7 +211,7 @@ test(
       url,
       /The database of --to is not empty: there are keyed in it\. .*DROP SCHEMA skillet CASCADE/,
     );
-    await refused('other.db', /Both are SQLite: use .*backup/);
+    await refused('other.db', /Both are SQLite files: use .*backup/);
     await refused('$TARGET', /\$TARGET is not set/);
     await refused(
       'postgres://u:secret-word@127.0.0.1:1/x',
@@ -224,7 +224,7 @@ test(
     const working = await openStore(url);
     await refused('new.db', /The database of \[store\] url is in use by process/);
     await working.close();
-    await refused(url, /Both are PostgreSQL: use pg_dump/);
+    await refused(url, /Both are PostgreSQL databases: use pg_dump/);
     await refused('data/skillet.db', /skillet\.db is there already/);
     await mkdir(path.join(home.folder, 'workspace/chats/left'), { recursive: true });
     await refused('new.db', /workspace\/chats: not empty, and files of the database go there/);

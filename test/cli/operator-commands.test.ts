@@ -17,7 +17,7 @@ function bytesIn(folder: string): Buffer {
 test('L1 Q12 forget asks for a yes, for a whole id, and says so when nothing was stored', async (t) => {
   const { run } = await openCliHome(t);
   const unasked = await run(['forget', 'telegram:42']);
-  assert.deepEqual([unasked.code, unasked.stderr], [2, 'Nobody can be asked here: say --yes.\n']);
+  assert.deepEqual([unasked.code, unasked.stderr], [2, 'There is nobody to ask here: add --yes.\n']);
   const bare = await run(['forget', '42', '--yes']);
   assert.equal(bare.code, 2);
   assert.match(bare.stderr, /Write the whole id, such as telegram:42/);
@@ -72,7 +72,7 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
   assert.ok((gone.removed['entries'] ?? 0) > 2, stdout);
   assert.ok(!bytesIn(data).includes('canary'), 'a word of theirs is still there');
   assert.ok(!bytesIn(data).includes(id), 'their id is still there');
-  assert.match((await home.run(['pair', 'list'])).stdout, /Nobody is paired, and nobody is waiting/);
+  assert.match((await home.run(['pair', 'list'])).stdout, /There are no paired people and no requests/);
 
   const [name = ''] = readdirSync(path.join(data, 'audit'));
   const file = path.join(data, 'audit', name);

@@ -40,7 +40,7 @@ test('D6 L1 add shows what is asked for, installs after a yes alone, and what wa
 
   const unasked = await home.run(['skill', 'add', repository.url]);
   assert.equal(unasked.code, 2);
-  assert.match(unasked.stderr, /fetching file:.*say --yes/s);
+  assert.match(unasked.stderr, /fetching file:.*add --yes/s);
   assert.match(unasked.stdout, new RegExp(`commit ${commit}`));
   for (const line of [
     'env +GREET_KEY',
@@ -73,7 +73,7 @@ test('D6 L1 add shows what is asked for, installs after a yes alone, and what wa
   assert.match((await sourcesOf(home))[0]?.skills[0]?.problem ?? '', /was changed/);
   const mended = await home.run(['skill', 'update', 'greet']);
   assert.equal(mended.code, 0, mended.stderr);
-  assert.match(mended.stdout, /what was agreed to is back in place/);
+  assert.match(mended.stdout, /the approved version is restored/);
   assert.equal((await sourcesOf(home))[0]?.skills[0]?.problem, undefined);
 });
 

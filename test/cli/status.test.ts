@@ -41,7 +41,7 @@ test('L12 status of a bot that runs, and of one that does not', async (t) => {
 test('L12 U9 tasks are listed for every chat, with who waits for what', async (t) => {
   const home = await openCliHome(t);
   await home.write('config.toml', '');
-  assert.equal((await home.run(['tasks'])).stdout, 'Nothing runs in the background.\n');
+  assert.equal((await home.run(['tasks'])).stdout, 'There are no background runs.\n');
   const store = await openStore(storeUrl(home));
   const conversation = { channel: 'telegram', chat: '-100' };
   const message = makeMessage({

@@ -160,7 +160,7 @@ test('A13 a group that is not there, a group in a group and a misspelt user grou
   assert.match(unknown?.[0] ?? '', /^2: .*did you mean "group:finance"\?/);
   assert.match(nested?.[0] ?? '', /^2: .*no other group/);
   assert.match(misspelt?.[0] ?? '', /^2: .*slack:usergroup:S042ABC/);
-  assert.match(named?.[0] ?? '', /small letters/);
+  assert.match(named?.[0] ?? '', /lower-case letters/);
   assert.equal(problems('[bot]\nowner = ["group:finance"]\n').length, 1);
 });
 

@@ -47,7 +47,7 @@ test('G1 a file that was named and is not there is an error that names it', asyn
     const loaded = await loadConfig({ ...search, cwd, home });
     assert.ok(!loaded.ok);
     assert.equal(loaded.problems[0]?.file, path.join(cwd, 'no.toml'));
-    assert.match(loaded.problems[0]?.message ?? '', /no such config file: copy config\.example\.toml/);
+    assert.match(loaded.problems[0]?.message ?? '', /no such config file: create one with `skillet init`/);
   }
 });
 

@@ -210,7 +210,7 @@ test('G4 a slip in [skills.defaults] is not taken for a skill that restricts not
 test('U3 a variable that steers an interpreter is a problem of the config', () => {
   for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'HTTPS_PROXY']) {
     const [line = ''] = lines(`[skills.a]\nKEY = "k"\n${name} = "x"`);
-    assert.match(line, new RegExp(`:3:1: skills\\.a\\.${name} .*no skill gets it.*remove`));
+    assert.match(line, new RegExp(`:3:1: skills\\.a\\.${name} .*skills can't get this variable.*remove`));
   }
 });
 

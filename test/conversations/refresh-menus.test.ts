@@ -60,7 +60,7 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
   await watching.library.rescan();
   await mkdir(path.join(folder, 'new'));
   await writeFile(path.join(folder, 'new/SKILL.md'), '---\nname: new\ndescription: New.\n---\nDo it.\n');
-  await blind.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 1);
+  await blind.log.line(({ message, fields }) => message === 'skills are loaded' && fields['skills'] === 1);
   assert.deepEqual(blind.library.current().names, ['new']);
   await Promise.all([watching.library.rescan(), blind.library.rescan()]);
   assert.equal(words, 1);

@@ -90,7 +90,7 @@ async function outage(
   assert.equal((await bot.get('/readyz')).status, 200);
   begin();
   goOn();
-  await bot.line(({ msg }) => msg.startsWith('the store cannot be used'));
+  await bot.line(({ msg }) => msg.startsWith('the store does not work'));
   const red = await bot.get('/readyz');
   assert.equal(red.status, 503);
   assert.match(red.text, reason);
@@ -109,7 +109,7 @@ async function outage(
   assert.match(metrics.text, /^skillet_store_up 0$/m);
 
   end();
-  await bot.line(({ msg }) => msg === 'the store can be used again');
+  await bot.line(({ msg }) => msg === 'the store works again');
   assert.equal((await bot.get('/readyz')).status, 200);
   const { text: rolled } = await ann.dm.nextMessage(/^you rolled [1-6]$/);
   for (const n of [1, 3]) await bob.dm.nextMessage(`answer to number ${n}`);

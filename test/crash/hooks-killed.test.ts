@@ -43,7 +43,7 @@ for (const store of storeNames)
     await writeFile(path.join(folder, 'config.toml'), toml.join('\n'), { mode: 0o600 });
     const send = async (bot: ReturnType<typeof startBotProcess>): Promise<number> => {
       await bot.line(({ msg }) => msg === 'Skillet is ready');
-      const served = await bot.line(({ msg }) => msg === 'health and metrics are served');
+      const served = await bot.line(({ msg }) => msg === 'serving health and metrics');
       const body = 'deploy failed';
       const { status } = await post(
         `${String(served['url'])}/hooks/ci`,

@@ -151,7 +151,7 @@ sensitive = true
   };
   assert.deepEqual(rowOf(direct, 'may talk'), ['yes', 'yes']);
   assert.deepEqual(rowOf(direct, 'report'), [
-    'no The skill is not for this person or chat: telegram:1 is none of the people that report is for Rule: skills.report.allow_users (config.toml:12) To change that: add "telegram:1" there',
+    'no The skill is not for this person or chat: telegram:1 is not in allow_users of report Rule: skills.report.allow_users (config.toml:12) To change that: add "telegram:1" there',
     'yes',
   ]);
   assert.deepEqual(rowOf(direct, 'diary'), ['yes', 'yes']);

@@ -29,7 +29,7 @@ test('N7 the hook and the commands of docs/how-to/hooks.md work as they are show
   const access = `[access]\nusers = ["telegram:42"]\ngroups = ["telegram:${friends.id}"]\n`;
   await set.reconfigure(`[server]\nlisten = "127.0.0.1:0"\n${access}${hook}`);
   await set.log.line(({ message }) => message === 'the config was changed');
-  const served = await set.log.line(({ message }) => message === 'health and metrics are served');
+  const served = await set.log.line(({ message }) => message === 'serving health and metrics');
   const { host } = new URL(String(served.fields['url']));
   const commands = blocks('sh');
   assert.equal(commands.length, 2);

@@ -19,7 +19,7 @@ async function withHook(t: Test, toml: string, more: WholeBotOptions = {}) {
     ...more,
     toml: `${server}${toml}`,
   });
-  const { fields } = await set.log.line(({ message }) => message === 'health and metrics are served');
+  const { fields } = await set.log.line(({ message }) => message === 'serving health and metrics');
   const base = String(fields['url']);
   const person = set.telegram.person({ name: 'Ann', id: 1001 });
   if (toml.startsWith(admitted)) {

@@ -64,7 +64,7 @@ test('H10 where the thread can’t be read the question is answered all the same
   slack.faults.always('conversations.replies', { kind: 'error', error: 'missing_scope' });
   slack.people.mention(anna, room, 'when does it leave?', { thread: root.ts });
   await slack.posted(({ text }) => text === 'I know of no ferry.');
-  await log.line(({ message }) => message.includes('what was said before a question'));
+  await log.line(({ message }) => message.includes('could not read the messages before a question'));
 });
 
 test('H10 M10 A10 a mention at the top of a channel knows nothing of people who may not use the bot', async (t) => {

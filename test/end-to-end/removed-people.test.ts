@@ -58,7 +58,7 @@ test('S11 what a removed person was asked, they can not approve; restored, they 
   await set.reconfigure(`${removed}${confirm}`);
   await set.log.line(() => changes().length === 1);
   ann.presses(question.id, 'Approve');
-  const pressed = /somebody pressed who is not admitted|an approval was answered/;
+  const pressed = /somebody who is not admitted pressed a button|an approval was answered/;
   const { message } = await set.log.line((line) => pressed.test(line.message));
   assert.match(message, /not admitted/);
   await set.reconfigure(`${admitted}${confirm}`);
@@ -110,7 +110,7 @@ for (const way of ['pair revoke', 'forget'] as const)
     const asked = set.messages.requests.length;
     await set.bot.operate(way, 'telegram:1001');
     const press = ann.presses(question.id, 'Approve');
-    const pressed = /somebody pressed who is not admitted|an approval was answered/;
+    const pressed = /somebody who is not admitted pressed a button|an approval was answered/;
     const { message } = await set.log.line((line) => pressed.test(line.message));
     assert.match(message, /not admitted/);
     assert.equal(

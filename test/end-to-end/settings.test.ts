@@ -152,7 +152,7 @@ test('X3 others get one plain sentence, for a press, too, which changes nothing;
   await edited(bot, team, own.id, /cold \(this chat\)/);
   assert.match(team.sent().find(({ id }) => id === menu.id)?.text ?? '', /Warm white \(default\)/);
   const refused = bot.log.lines.filter(({ message }) =>
-    /button of settings that is not theirs/.test(message),
+    /settings button that is not theirs/.test(message),
   );
   assert.equal(refused.length, 2);
 });
@@ -313,7 +313,7 @@ test('X3 on Slack others open no modal and are told so alone, a foreign or made-
   );
   assert.match(message.text, /Room: `cellar` \(config\)/);
   assert.equal(
-    log.lines.filter((line) => /form of settings that is not theirs/.test(line.message)).length,
+    log.lines.filter((line) => /settings form that is not theirs/.test(line.message)).length,
     3,
   );
 });

@@ -240,7 +240,7 @@ test('P6 the catalogue is made anew for every turn', async (t) => {
   ann.says('first');
   await ann.dm.nextMessage();
   await set.skill('lookup', lookup);
-  await set.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 1);
+  await set.log.line(({ message, fields }) => message === 'skills are loaded' && fields['skills'] === 1);
   ann.says('second');
   await ann.dm.nextMessage();
   const [before, after] = set.messages.requests.map(({ body }) => JSON.stringify(body.system));

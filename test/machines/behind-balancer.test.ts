@@ -159,7 +159,7 @@ test(
     const bots = await Promise.all([startMachine(t, config, skills), startMachine(t, config, skills)]);
     const urls = await Promise.all(
       bots.map(async (bot) =>
-        String((await bot.line(({ msg }) => msg === 'Slack events are awaited'))['url']),
+        String((await bot.line(({ msg }) => msg === 'listening for Slack events'))['url']),
       ),
     );
     const targets = urls.map((url) => target(Number(new URL(url).port)));

@@ -58,7 +58,7 @@ export const intakeMutations = [
     ],
     [
       'a poisonous update blocks those behind it',
-      "      log.error({ update, err: error }, 'Telegram update could not be read: skipped');",
+      "      log.error({ update, err: error }, 'skipped a Telegram update that could not be read');",
       '      throw error;',
     ],
   ]),

@@ -169,9 +169,9 @@ test('Q11 a long outage is one line as it begins, one every ten minutes, one as 
   assert.deepEqual(
     store.log.lines.map(({ level, message }) => `${level} ${message}`),
     [
-      'error the store cannot be used: nothing is accepted or started until it can',
-      ...Array.from({ length: 3 }, () => 'warn the store still cannot be used'),
-      'warn the store can be used again',
+      'error the store does not work: the bot accepts and starts nothing until it does',
+      ...Array.from({ length: 3 }, () => 'warn the store still does not work'),
+      'warn the store works again',
     ],
   );
   store.stop();

@@ -102,7 +102,7 @@ test('Q11 nothing is sent, and nothing logged over and over, while the store can
   assert.deepEqual(bot.sent, []);
   assert.deepEqual(
     bot.log.lines.map(({ message }) => message),
-    ['the store cannot be used: nothing is accepted or started until it can'],
+    ['the store does not work: the bot accepts and starts nothing until it does'],
   );
   bot.unlock();
   await bot.clock.advance(10_000);

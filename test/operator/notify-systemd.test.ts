@@ -108,5 +108,5 @@ test('S15 a service manager that never listens holds up neither the start nor th
   const env = { NOTIFY_SOCKET: path.join(home.folder, 'nobody'), PATH: `${home.folder}:/usr/bin:/bin` };
   const manager = findServiceManager(env, log);
   await Promise.all([manager?.ready(), manager?.stopping()]);
-  assert.equal(log.lines.filter(({ message }) => message.includes('could not be told')).length, 2);
+  assert.equal(log.lines.filter(({ message }) => message.includes('could not report the state')).length, 2);
 });

@@ -177,7 +177,7 @@ test('L4 a collector that is away costs no answer: it gets the spans later, and 
   });
   collector.fail(1);
   for (let number = 1; number <= 600; number++) spans.add(spanOf(number));
-  await log.line(({ message }) => message === 'traces are not taken');
+  await log.line(({ message }) => message === 'the collector refuses traces');
   await spans.close();
   assert.equal(collector.spans.length, 600);
   assert.equal(new Set(collector.spans.map(({ spanId }) => spanId)).size, 600);

@@ -55,7 +55,7 @@ for (const [what, script] of [
     t.after(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     const [line] = (await once(createInterface({ input: child.stderr }), 'line')) as [string];
-    assert.match(line, /no watchdog is there/);
+    assert.match(line, /there is no watchdog/);
     child.stdin.write('end');
     assert.deepEqual(await ended, [0, null]);
   });
@@ -74,7 +74,7 @@ test('S9 S15 a watchdog that finds no free file descriptor says so, and the proc
   t.after(() => child.kill('SIGKILL'));
   const ended = once(child, 'exit');
   const [line] = (await once(createInterface({ input: child.stderr }), 'line')) as [string];
-  assert.match(line, /EMFILE.*no watchdog is there/);
+  assert.match(line, /EMFILE.*there is no watchdog/);
   child.stdin.write('end');
   assert.deepEqual(await ended, [0, null]);
 });

@@ -54,7 +54,7 @@ test('T9 the kernel ends a command for memory that is in no process', { skip: no
 test('T9 without control groups there are no such files, and operators hear why', { skip }, async (t) => {
   const { sandbox, run } = await open(t, { ok: false, why: 'none here' });
   const limits = sandbox.limits ?? '';
-  assert.match(limits, /none is enforced by the kernel: see docs\/how-to\/sandbox\.md \(none here\)$/);
+  assert.match(limits, /the kernel enforces none: see docs\/how-to\/sandbox\.md \(none here\)$/);
   assert.ok(limits.length < 120, 'it is in the log at each start');
   const outcome = await run('python3', '-c', inFlight);
   if (outcome.status === 'unavailable') return t.skip('needs python3');

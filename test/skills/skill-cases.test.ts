@@ -53,7 +53,7 @@ matches = "(open"
   assert.deepEqual(problemsOf(text), [
     'dice/tests/a.toml:3:1: case[0].skil is not a known key: did you mean skill?',
     'dice/tests/a.toml:4:1: case[0].chat_type is "room": write "private", "group" or "channel".',
-    'dice/tests/a.toml:7:1: case[1].message is "": it may not be empty: write a value or remove the line.',
+    'dice/tests/a.toml:7:1: case[1].message is "": it can\'t be empty: write a value or remove the line.',
     'dice/tests/a.toml:9:1: case[1].answer.contain is not a known key: did you mean contains?',
     'dice/tests/a.toml:10:1: case[1].answer.matches is text of 5 characters: write a regular expression as JavaScript has it, or a list of them.',
     'dice/tests/a.toml:12:1: cases is not a known key: did you mean case?',

@@ -135,7 +135,7 @@ test('D6 without auto_sync no source is looked at, and one that is gone ends not
   await on.pass();
   await stop();
   assert.deepEqual(on.told, []);
-  const complaints = on.log.lines.filter(({ message }) => message === 'a source of skills cannot be had');
+  const complaints = on.log.lines.filter(({ message }) => message === 'could not fetch a source of skills');
   // Twenty-four minutes: at once, after ten and after twenty.
   assert.equal(complaints.length, 3);
 });

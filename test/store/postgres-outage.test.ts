@@ -212,7 +212,7 @@ function outages(server: PostgresServer): void {
     const file = path.join(root, 'chats/1/a.txt');
     await server.stop('crash');
     const work = folders.use(['chats/1'], 'changes', async () => writeFileSync(file, 'kept'));
-    await log.line(({ message }) => message.includes('the store cannot be used'));
+    await log.line(({ message }) => message.includes('the store does not work'));
     await server.start();
     await work;
     assert.deepEqual(

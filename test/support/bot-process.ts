@@ -66,7 +66,7 @@ export function startBotProcess(t: TestContext, folder: string, cli = cliPath): 
     });
 
   const get: BotProcess['get'] = async (path) => {
-    const { url } = await line(({ msg }) => msg === 'health and metrics are served');
+    const { url } = await line(({ msg }) => msg === 'serving health and metrics');
     const answer = await fetch(`${String(url)}${path}`);
     return { status: answer.status, text: await answer.text() };
   };

@@ -145,7 +145,7 @@ async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Lo
       say`At api.slack.com/apps, under OAuth & Permissions, add them to the Bot Token Scopes, then install the app again.`,
     ].join('\n');
   await onEvent({ type: 'notice', key: `slack:scopes:${missing.join()}`, markdown }).catch((error: unknown) =>
-    log.warn({ err: error }, 'the owners could not be told of missing scopes'),
+    log.warn({ err: error }, 'could not notify the owners of missing scopes'),
   );
 }
 

@@ -49,7 +49,7 @@ export function createHttpReceiver(bolt: typeof Bolt, options: HttpOptions): Bol
             { cause },
           ),
       });
-      log.info({ url: `${opened.server.url}/slack/events` }, 'Slack events are awaited');
+      log.info({ url: `${opened.server.url}/slack/events` }, 'listening for Slack events');
     },
     stop: async () => opened.server?.close(),
   };

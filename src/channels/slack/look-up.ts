@@ -176,7 +176,10 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
       return facts;
     } catch (error) {
       const code = slackErrorCode(error);
-      log.warn({ chat, code, err: code === undefined ? error : undefined }, 'Slack chat type not found out');
+      log.warn(
+        { chat, code, err: code === undefined ? error : undefined },
+        'could not look up the type of a Slack chat',
+      );
       return { chatType: 'unknown', external: true, absent: code === 'channel_not_found' };
     }
   };

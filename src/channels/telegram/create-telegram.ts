@@ -190,7 +190,7 @@ async function lookUpChat({ chat }: Conversation, { api, log }: Calls): ReturnTy
     const person = chatType === 'private' ? `telegram:${found.id}` : undefined;
     return { chatType, external: false, name: found.title, person };
   } catch (error) {
-    log.warn({ err: error, chat }, 'the type of a chat could not be looked up');
+    log.warn({ err: error, chat }, 'could not look up the type of a chat');
     return { chatType: 'unknown', external: false };
   }
 }
@@ -204,7 +204,7 @@ function directLink(username: string, skill: string | undefined): string {
 async function tellPrivacy(onEvent: OnEvent, log: Log): Promise<void> {
   const key = 'telegram:privacy';
   await onEvent({ type: 'notice', key, markdown: privacyNotice }).catch((error: unknown) =>
-    log.warn({ err: error }, 'the owners could not be told of privacy mode'),
+    log.warn({ err: error }, 'could not notify the owners of privacy mode'),
   );
 }
 

@@ -90,7 +90,7 @@ function readUpdate(
     const level = standing === undefined ? 'debug' : 'info';
     log[level]({ update, reason: outcome.ignored }, 'Telegram update ignored');
   } catch (error) {
-    log.error({ update, err: error }, 'Telegram update could not be read: skipped');
+    log.error({ update, err: error }, 'skipped a Telegram update that could not be read');
   }
   return undefined;
 }

@@ -53,7 +53,7 @@ async function run(poller: Poller, stopping: AbortSignal): Promise<void> {
       // From here on the term ends by acknowledging.
       stopListening();
       await poll(poller, leading, AbortSignal.any([stopping, leading]));
-      if (!stopping.aborted) log.warn({}, 'another process may take the updates of this bot now');
+      if (!stopping.aborted) log.warn({}, 'another process may be polling with the token of this bot');
     } catch (error) {
       if (stopping.aborted) break;
       const message = 'who takes the updates of this bot could not be settled; trying again';

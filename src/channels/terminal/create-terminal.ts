@@ -112,7 +112,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
       if (stopped || typed?.editor() !== undefined) return;
       await Promise.race([bot.idle?.(), question.promise]);
     } catch (error) {
-      log.error({ err: error }, 'what was typed could not be taken');
+      log.error({ err: error }, 'could not store what was typed');
       await screen.print('That could not be stored. Please try again.').catch(leave);
     }
   }
@@ -124,7 +124,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   function leaveWhenAnswered(): void {
     const answered = handling.then(() => (stopped ? undefined : bot.idle?.()));
     answered.then(leave, (error: unknown) => {
-      log.error({ err: error }, 'not everything was answered');
+      log.error({ err: error }, 'some messages have no answer');
       leave();
     });
   }

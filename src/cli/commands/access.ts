@@ -5,16 +5,16 @@ import { argument, command, flag, option, optional, senderId } from '../command.
 export const accessCommands = [
   command({
     name: 'access explain',
-    about: 'whether somebody may talk and use skills in a chat, by which rule, and what would change it',
-    args: { user: argument('their id, such as telegram:42', senderId) },
+    about: 'say who may talk and use skills in a chat, by which rule, and what would change that',
+    args: { user: argument('the id of a person, such as telegram:42', senderId) },
     options: {
-      chat: option('id', 'the chat, such as telegram:-100123; else their direct message'),
-      as: option<ChatType | undefined>('chat type', 'what kind of chat it is, if its id does not tell', {
+      chat: option('id', 'the chat, such as telegram:-100123; default: their direct message'),
+      as: option<ChatType | undefined>('chat type', 'the kind of chat, if its id does not show it', {
         choices: chatTypes,
       }),
-      external: flag('people of other workspaces are in the chat'),
-      unaddressed: flag('they do not mention the bot'),
-      skill: option('name', 'this skill; else all'),
+      external: flag('the chat includes people from other workspaces'),
+      unaddressed: flag('the message does not mention the bot'),
+      skill: option('name', 'only this skill'),
     },
     examples: ['skillet access explain telegram:42 --chat telegram:-100123 --skill research'],
     needs: 'bot',
@@ -23,8 +23,8 @@ export const accessCommands = [
   }),
   command({
     name: 'access test',
-    about: 'hold the config against a file of expectations; nobody is paired unless a test says so',
-    args: { file: optional('else access.tests.toml beside the config') },
+    about: 'run access tests from a file',
+    args: { file: optional('default: access.tests.toml beside the config') },
     examples: ['skillet access test ci/access.tests.toml --config config.toml'],
     json: true,
     run: async (given) => (await import('../access.ts')).testAccess(given),

@@ -14,24 +14,26 @@ export const botCommands = [
     name: 'chat',
     about: 'talk to the bot in this terminal',
     options: {
-      once: option<string | undefined>('text', 'send one message, print the answer, leave', { read: filled }),
-      as: option<ChatType>('chat type', 'pretend to be in such a chat', {
+      once: option<string | undefined>('text', 'send one message, print the answer, exit', { read: filled }),
+      as: option<ChatType>('chat type', 'pretend to be in this kind of chat', {
         choices: chatTypes,
         preset: 'private',
       }),
-      user: option<string | undefined>('name', 'be somebody else than the owner', { read: filled }),
+      user: option<string | undefined>('name', 'pretend to be this person instead of the owner', {
+        read: filled,
+      }),
     },
     run: async (given) => (await import('../chat.ts')).chat(given),
   }),
   command({
     name: 'config check',
-    about: 'say what start would say',
+    about: 'check config.toml and report problems',
     json: true,
     run: async (given) => (await import('../config.ts')).checkConfig(given),
   }),
   command({
     name: 'config show',
-    about: 'the configuration in force, secrets masked',
+    about: 'print the configuration in use, with secrets masked',
     json: true,
     run: async (given) => (await import('../config.ts')).showConfiguration(given),
   }),
@@ -48,13 +50,13 @@ export const botCommands = [
   command({
     name: 'dashboard',
     about:
-      'a page in your browser: what runs, approvals, access, costs, inbox, routines, memory, audit, health',
+      'open a page in your browser: runs, approvals, access, costs, inbox, routines, memory, audit, health',
     options: {
-      port: option<number>('number', 'of 127.0.0.1; any free one if left out', {
+      port: option<number>('number', 'the port on 127.0.0.1; default: any free one', {
         read: portNumber,
         preset: 0,
       }),
-      act: flag('also change things; without it the page is read-only'),
+      act: flag('allow changes; without it the page is read-only'),
       as: option<string | undefined>('sender', 'answer approvals as this person', { read: senderId }),
     },
     examples: ['skillet dashboard --act --as telegram:42'],
@@ -63,42 +65,38 @@ export const botCommands = [
   }),
   command({
     name: 'status',
-    about: 'one screen: is it running, channels, model, store, what waits, what failed, tokens today',
-    options: { watch: flag('again every two seconds, until Ctrl-C') },
+    about: 'show on one screen what runs, what waits, what failed, and tokens used today',
+    options: { watch: flag('refresh every two seconds, until Ctrl-C') },
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../status.ts')).status(given),
   }),
   command({
     name: 'routines',
-    about: 'reminders and routines of all people: whose, where, when next, and how the last one went',
+    about: 'list the reminders and routines of everybody',
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../status.ts')).listRoutines(given),
   }),
-  onRoutine('pause', 'leave out its times until it is resumed'),
-  onRoutine('resume', 'let it run again, from its next time on'),
-  onRoutine('remove', 'end it for good; not those of [[routines]]'),
+  onRoutine('pause', 'pause it until you resume it'),
+  onRoutine('resume', 'resume it at its next time'),
+  onRoutine('remove', 'delete it; those in [[routines]] of the config stay'),
   command({
     name: 'tasks',
-    about: 'runs in the background, of every chat',
+    about: 'list background runs of every chat',
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../status.ts')).listTasks(given),
   }),
   command({
     name: 'stats',
-    about: 'tokens and money by day, skill, person and model; runs of skills',
+    about: 'show tokens and money by day, skill, person and model',
     options: {
-      days: option<number>('count', 'of so many days, today included', { read: count, preset: 7 }),
-      month: option<string | undefined>(
-        'year-month',
-        'of this month, such as 2026-10, whatever --days says',
-        {
-          read: month,
-        },
-      ),
-      csv: flag('as CSV, for a spreadsheet'),
+      days: option<number>('count', 'the last so many days, today included', { read: count, preset: 7 }),
+      month: option<string | undefined>('year-month', 'this month instead, such as 2026-10', {
+        read: month,
+      }),
+      csv: flag('print CSV, for a spreadsheet'),
     },
     needs: 'bot',
     json: true,
@@ -107,14 +105,14 @@ export const botCommands = [
   command({
     name: 'audit tail',
     about:
-      'the newest lines: who had what done, who approved it, what was refused; --json prints them as recorded',
+      'show the newest entries: who did what, who approved it, what was refused; --json prints the raw entries',
     options: {
       lines: option<number>('count', 'how many', { short: 'n', read: count, preset: 20 }),
-      follow: flag('go on with what is recorded from now on, until Ctrl-C'),
-      person: option('id', 'only what this person did, asked for or approved, such as telegram:42'),
-      skill: option('name', 'only of this skill'),
-      kind: option('event', 'only such events, such as tool_call or pairing'),
-      since: option('when', 'only newer ones: 30m, 2h, 7d, or a day such as 2026-11-24'),
+      follow: flag('keep printing new entries, until Ctrl-C'),
+      person: option('id', 'only entries of this person, such as telegram:42'),
+      skill: option('name', 'only entries of this skill'),
+      kind: option('event', 'only this event, such as tool_call or pairing'),
+      since: option('when', 'only newer entries: 30m, 2h, 7d, or a day such as 2026-11-24'),
     },
     examples: [
       'skillet audit tail --follow --person telegram:42',
@@ -126,17 +124,16 @@ export const botCommands = [
   }),
   command({
     name: 'audit verify',
-    about: 'say whether anything in it was changed, moved or taken away',
+    about: 'check whether anybody changed, moved or removed an entry',
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../audit.ts')).auditVerify(given),
   }),
   command({
     name: 'backup',
-    about:
-      'store, keys, config, audit, skills and files of conversations as one new file, while the bot runs or not',
+    about: 'write store, keys, config, audit, skills and files into one new file; the bot may run meanwhile',
     args: { file: argument('a new file, such as monday.tar') },
-    options: { secrets: flag('take .env along, with its tokens') },
+    options: { secrets: flag('include .env, with its tokens') },
     examples: ['skillet backup /backups/monday.tar'],
     needs: 'bot',
     json: true,
@@ -144,15 +141,13 @@ export const botCommands = [
   }),
   command({
     name: 'restore',
-    about: 'put all of a backup into an empty place; nothing that is there is overwritten',
-    args: { file: argument('a file that backup wrote') },
+    about: 'restore a backup into an empty folder; overwrites nothing',
+    args: { file: argument('a file made by `skillet backup`') },
     options: {
-      to: option('folder', 'where all of it goes; this folder if left out'),
-      elsewhere: flag(
-        'also write to the places outside that folder that its config names; they are listed first',
-      ),
-      'store-only': flag('only the store, in the place of the one that is there, which is kept beside it'),
-      yes: flag('with --store-only: without being asked'),
+      to: option('folder', 'an empty folder; default: this one'),
+      elsewhere: flag('also write to places outside that folder that its config names; lists them first'),
+      'store-only': flag('replace only the store; the old one is kept beside it'),
+      yes: flag('with --store-only: do not ask first'),
     },
     examples: [
       'skillet restore /backups/monday.tar --to /srv/bot',
@@ -177,7 +172,7 @@ function onRoutine(act: 'pause' | 'resume' | 'remove', about: string) {
   return command({
     name: `routine ${act}`,
     about,
-    args: { id: argument('as `routines` shows it') },
+    args: { id: argument('an id from `skillet routines`') },
     needs: 'bot',
     run: async ({ config, id }) => printJson(await askBot(config, `routine ${act}`, { id })),
   });

@@ -19,17 +19,17 @@ type Inputs = ReturnType<typeof operationInput>;
 export const outsideCommands = [
   command({
     name: 'capability check',
-    about: 'hold a provider to the contract in docs/capabilities.md',
+    about: 'test a provider against docs/capabilities.md',
     args: { namespace: argument('such as notes') },
     options: {
-      user: option('id', 'make its calls for this person, such as telegram:42'),
+      user: option('id', 'call it for this person, such as telegram:42'),
       account: option('name', 'an account that this person has linked'),
       mutate: option<readonly string[]>(
         'operation',
-        'carry this out, too: notes.book:add; may be given again',
+        'also run this operation, such as notes.book:add; can be repeated',
         { read: gather, preset: [] },
       ),
-      input: option<Inputs>('operation=json', 'what to call an operation with; may be given again', {
+      input: option<Inputs>('operation=json', 'the input of an operation; can be repeated', {
         read: operationInput,
         preset: {},
       }),
@@ -39,14 +39,14 @@ export const outsideCommands = [
   }),
   command({
     name: 'capability list',
-    about: 'providers and what they offer',
+    about: 'list providers and what they offer',
     needs: 'bot',
     json: true,
     run: listCapabilities,
   }),
   command({
     name: 'capability accounts',
-    about: 'who has linked which account',
+    about: 'list linked accounts',
     needs: 'bot',
     json: true,
     async run({ config, json }) {
@@ -61,9 +61,9 @@ export const outsideCommands = [
   }),
   command({
     name: 'capability revoke',
-    about: 'use an account no more',
+    about: 'unlink an account',
     args: {
-      sender: argument('their id, such as telegram:42'),
+      sender: argument('the id of a person, such as telegram:42'),
       capability: argument('such as notes.book'),
       account: optional('needed if they linked more than one'),
     },
@@ -72,16 +72,16 @@ export const outsideCommands = [
   }),
   command({
     name: 'mcp list',
-    about: 'each server with its tools, and which of them are off',
+    about: 'list servers with their tools, and say which are off',
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../mcp.ts')).mcpList(given),
   }),
   command({
     name: 'mcp agree',
-    about: 'switch on what changed there, after showing it',
+    about: 'show changed tools, then turn them on again',
     args: { server: argument('its name in the configuration'), tool: optional('only this one') },
-    options: { yes: flag('agree to what is shown without being asked') },
+    options: { yes: flag('agree without being asked') },
     needs: 'bot',
     run: async (given) => (await import('../mcp.ts')).mcpAgree(given),
   }),
@@ -120,6 +120,6 @@ async function revokeAccount(
     );
   await askBot(config, 'capability revoke', { sender, capability, ref: only.ref });
   print(
-    `The bot does not use ${printable(only.ref)} any more. What ${capability.split('.')[0]} itself keeps of it ends there.`,
+    `The bot no longer uses ${printable(only.ref)}. ${capability.split('.')[0]} itself may still hold data of it: remove that there.`,
   );
 }

@@ -10,14 +10,14 @@ import { agree, inMinutes, isYes, print, printJson, printList } from '../console
 export const peopleCommands = [
   command({
     name: 'pair list',
-    about: 'owners, paired people and requests',
+    about: 'list owners, paired people and requests',
     needs: 'bot',
     json: true,
     run: listPairs,
   }),
   command({
     name: 'pair claim',
-    about: 'a token that makes you the first owner',
+    about: 'print a token that makes you the first owner',
     needs: 'bot',
     async run({ config }) {
       const { claim } = await askBot(config, 'pair claim');
@@ -26,22 +26,22 @@ export const peopleCommands = [
   on Slack     ${claim}`);
     },
   }),
-  change('pair approve', 'approve the person behind a code', 'code', 'as the bot told them'),
-  change('pair deny', 'refuse the person behind a code', 'code', 'as the bot told them'),
-  change('pair revoke', 'remove a paired person', 'sender', 'their id, or that of a group'),
+  change('pair approve', 'approve the person behind a code', 'code', 'the code that the bot sent them'),
+  change('pair deny', 'refuse the person behind a code', 'code', 'the code that the bot sent them'),
+  change('pair revoke', 'remove a paired person', 'sender', 'the id of a person or group'),
   command({
     name: 'inbox list',
-    about: 'dead letters: messages that failed three times',
-    options: { waiting: flag('messages not answered yet, instead') },
+    about: 'list dead letters: messages that failed three times',
+    options: { waiting: flag('list unanswered messages instead') },
     needs: 'bot',
     json: true,
     run: listInbox,
   }),
-  change('inbox retry', 'try to answer it again', 'key', 'as `inbox list` shows it'),
-  change('inbox drop', 'leave it unanswered', 'key', 'as `inbox list` shows it'),
+  change('inbox retry', 'try again to answer a message', 'key', 'a key from `skillet inbox list`'),
+  change('inbox drop', 'leave a message unanswered', 'key', 'a key from `skillet inbox list`'),
   command({
     name: 'outbox list',
-    about: 'parts of answers that the platform refused',
+    about: 'list parts of answers that the platform refused',
     needs: 'bot',
     json: true,
     async run({ config, json }) {
@@ -53,10 +53,10 @@ export const peopleCommands = [
       printList(lines, 'No failed deliveries.');
     },
   }),
-  change('outbox retry', 'send it again', 'key', 'as `outbox list` shows it'),
+  change('outbox retry', 'send a failed part again', 'key', 'a key from `skillet outbox list`'),
   command({
     name: 'policy list',
-    about: 'every such rule',
+    about: 'list standing approvals',
     needs: 'bot',
     json: true,
     async run({ config, json }) {
@@ -69,11 +69,16 @@ export const peopleCommands = [
       );
     },
   }),
-  change('policy revoke', 'ask again before such calls', 'id', 'as `policy list` shows it'),
+  change(
+    'policy revoke',
+    'remove a standing approval; the bot asks again',
+    'id',
+    'an id from `skillet policy list`',
+  ),
   command({
     name: 'memory list',
-    about: 'what a person had noted, in every chat',
-    args: { person: argument('their id, such as telegram:42', senderId) },
+    about: 'list the notes of a person, from every chat',
+    args: { person: argument('the id of a person, such as telegram:42', senderId) },
     examples: ['skillet memory list telegram:42'],
     needs: 'bot',
     json: true,
@@ -85,12 +90,12 @@ export const peopleCommands = [
         ({ id, at, scope, chat, text, from }) =>
           `${id}  ${inMinutes(at)}  ${scope}  ${chat}  ${oneLine(text, 500)}${originNote(from)}`,
       );
-      printList(lines, 'Nothing is noted for them.');
+      printList(lines, 'There are no notes of this person.');
     },
   }),
   command({
     name: 'memory team',
-    about: 'how many notes there are, and those for everybody',
+    about: 'count all notes and list those of the team',
     needs: 'bot',
     json: true,
     async run({ config, json }) {
@@ -110,14 +115,14 @@ export const peopleCommands = [
   command({
     name: 'memory remove',
     about: 'remove a note of the team',
-    args: { id: argument('as `memory team` shows it') },
+    args: { id: argument('an id from `skillet memory team`') },
     needs: 'bot',
     run: async ({ config, id }) => printJson(await askBot(config, 'memory remove', { id })),
   }),
   command({
     name: 'forget',
-    about: 'remove what is stored of a person',
-    args: { user: argument('their id, such as telegram:42', senderId) },
+    about: 'delete what the bot stores about a person',
+    args: { user: argument('the id of a person, such as telegram:42', senderId) },
     options: { yes: flag('do not ask first') },
     examples: ['skillet forget telegram:42'],
     needs: 'bot',
@@ -157,7 +162,7 @@ async function listPairs({ config, json }: SharedOptions): Promise<void> {
         `pending  ${code}  ${sender}  ${JSON.stringify(name)}  until ${inMinutes(expiresAt)}`,
     ),
   ];
-  printList(lines, 'Nobody is paired, and nobody is waiting for approval.');
+  printList(lines, 'There are no paired people and no requests.');
 }
 
 async function listInbox({
@@ -178,7 +183,7 @@ async function listInbox({
   );
   const none =
     waiting === true
-      ? 'Nothing waits.'
+      ? 'There are no unanswered messages.'
       : 'No dead letters. --waiting lists messages that are not answered yet.';
   printList(lines, none);
 }
@@ -206,7 +211,8 @@ async function forget(given: SharedOptions & Readonly<{ user: string; yes?: bool
   const { user, config, json, yes } = given;
   const warning = `This deletes for good: the direct messages of ${user} with answers and files; in groups their messages, the answers to them and quotes of them; their waiting messages, pairing and usage. Running work for them stops. Backups are not touched.\n`;
   const answer = await agree(`${warning}Forget ${user}?`, yes === true);
-  if (!isYes(answer, { unasked: 'Nobody can be asked here: say --yes.', no: 'Nothing was removed.' })) return;
+  if (!isYes(answer, { unasked: 'There is nobody to ask here: add --yes.', no: 'Nothing was removed.' }))
+    return;
   const gone = await askBot(config, 'forget', user);
   const { known, inConfig, removed } = gone;
   const nothing = !known && Object.values(removed).every((count) => count === 0);

@@ -10,27 +10,27 @@ const many = {
 export const setUpCommands = [
   command({
     name: 'init',
-    about: 'set up a bot: asks, tries each token at once, writes config.toml and .env',
+    about: 'set up a bot: asks, tests each token, writes config.toml and .env',
     options: {
-      yes: flag('ask nothing: what no flag says is left out'),
-      replace: flag('write a new file where one is, and keep that as .old'),
-      offline: flag('try nothing on the network'),
-      name: option('text', 'what the bot is called'),
+      yes: flag('do not ask; skip what has no flag'),
+      replace: flag('replace an existing file, and keep it as .old'),
+      offline: flag('do not use the network'),
+      name: option('text', 'the name of the bot'),
       model: option('id', 'the model, such as claude-sonnet-5-5'),
       'base-url': option('url', 'a server that speaks the Messages API'),
-      'api-key': option('key', "key of the model; '$NAME' is that variable, here and in the tokens below"),
+      'api-key': option('key', "key of the model; '$NAME' reads a variable, here and for tokens"),
       'telegram-token': option('token', 'token from @BotFather'),
-      'telegram-api-root': option('url', 'a Bot API server of your own'),
+      'telegram-api-root': option('url', 'the address of your own Bot API server'),
       'slack-bot-token': option('token', 'Bot User OAuth Token, xoxb-…'),
       'slack-app-token': option('token', 'app-level token, xapp-…'),
       'slack-api-url': option('url', 'another address of the Web API'),
       owner: option<readonly string[] | undefined>(
         'id',
-        'an owner, such as telegram:42; may be given again',
+        'an owner, such as telegram:42; can be repeated',
         many,
       ),
-      'find-owner': flag('print a code; who sends it to the bot is the owner'),
-      group: option<readonly string[] | undefined>('id', 'a group to admit; may be given again', many),
+      'find-owner': flag('print a code; the person who sends it to the bot becomes the owner'),
+      group: option<readonly string[] | undefined>('id', 'a group to admit; can be repeated', many),
       'find-group': flag('admit the next group that an owner adds the bot to'),
       wait: option<number>('seconds', 'how long to wait for the code and the group', {
         read: count,
@@ -45,10 +45,10 @@ export const setUpCommands = [
   }),
   command({
     name: 'doctor',
-    about: 'look for what is wrong: each finding with why it matters and how to fix it',
+    about: 'find problems, and say for each why it matters and how to fix it',
     options: {
-      online: flag('ask Telegram, Slack and the language model, too'),
-      fix: flag('put right what needs no decision, such as rights of files'),
+      online: flag('also test Telegram, Slack and the language model'),
+      fix: flag('fix what needs no decision, such as file permissions'),
     },
     json: true,
     examples: ['skillet doctor --online --fix'],
@@ -56,8 +56,8 @@ export const setUpCommands = [
   }),
   command({
     name: 'manifest slack',
-    about: 'the manifest of the Slack app, or the page that makes the app',
-    options: { link: flag('print the address of that page') },
+    about: 'print the manifest of the Slack app',
+    options: { link: flag('print a link that creates the app instead') },
     needs: 'nothing',
     json: true,
     async run({ link, json }) {

@@ -11,89 +11,89 @@ const skill = argument('its name');
 export const skillCommands = [
   command({
     name: 'skill list',
-    about: 'every skill, where it may be used, and what is wrong with it',
+    about: 'list skills, where they can be used, and their problems',
     json: true,
     run: async (given) => (await import('../skill-list.ts')).listSkills(given),
   }),
   command({
     name: 'skill show',
-    about: 'one skill with its effective access, files and text',
+    about: 'show a skill with its access, files and text',
     args: { name: skill },
     json: true,
     run: async (given) => (await import('../skill-list.ts')).showSkill(given),
   }),
   command({
     name: 'skill validate',
-    about: 'check a file, a skill folder or a tree against the open specification',
+    about: 'check skills against the open specification',
     args: { path: argument('a SKILL.md, its folder, or a folder of skills') },
-    options: { strict: flag("exactly the reference validator's verdict") },
+    options: { strict: flag('only what the reference validator reports') },
     needs: 'nothing',
     json: true,
     run: validate,
   }),
   command({
     name: 'skill new',
-    about: 'begin a skill in the workspace',
+    about: 'create a skill in the workspace',
     args: { name: argument('lower-case letters, digits and single hyphens') },
     options: { description: option('text', 'what it does and when to use it') },
     run: writeNew,
   }),
   command({
     name: 'skill add',
-    about: 'look at the skills of owner/name, a git URL or a folder, and install them',
+    about: 'review and install skills from owner/name, a git URL or a folder',
     args: { source: argument('owner/name, a git URL or a folder') },
     options: {
       ref: option('name', 'a branch, tag or commit'),
-      name: option<readonly string[] | undefined>('skill', 'only this one; may be given again', {
+      name: option<readonly string[] | undefined>('skill', 'only this one; can be repeated', {
         read: gather,
       }),
-      except: option<readonly string[] | undefined>('skill', 'all but this one; may be given again', {
+      except: option<readonly string[] | undefined>('skill', 'all but this one; can be repeated', {
         read: gather,
       }),
-      yes: flag('agree to what is shown'),
+      yes: flag('agree without being asked'),
     },
     examples: ['skillet skill add owner/name --name dice', 'skillet skill add owner/name --except dice'],
     run: async (given) => (await import('../skill-add.ts')).addSkills(given),
   }),
   command({
     name: 'skill sources',
-    about: 'where skills are installed from, and what was agreed to',
+    about: 'list where skills come from, and what you agreed to',
     json: true,
     run: async (given) => (await import('../skill-sources.ts')).listSources(given),
   }),
   command({
     name: 'skill sync',
-    about: 'fetch every source and say what changed; nothing changes here',
+    about: 'fetch every source and say what changed; installs nothing',
     json: true,
     run: async (given) => (await import('../skill-sources.ts')).syncSources(given),
   }),
   command({
     name: 'skill update',
-    about: 'show what changed in the source of installed skills, and install it',
+    about: 'review and install updates of installed skills',
     args: { name: optional('only this one') },
-    options: { yes: flag('agree to what is shown') },
+    options: { yes: flag('agree without being asked') },
     run: async (given) => (await import('../skill-update.ts')).updateSkills(given),
   }),
   command({
     name: 'skill remove',
-    about: 'take away an installed skill, or all of a source',
-    args: { name: argument('its name, or the source') },
+    about: 'remove an installed skill, or all skills of a source',
+    args: { name: argument('a skill, or a source') },
     run: async (given) => (await import('../skill-sources.ts')).removeInstalled(given),
   }),
   command({
     name: 'skill test',
-    about: 'carry out the cases in its tests folder, by the configured model or a recording',
+    about: 'run the tests of a skill, with the configured model or a recording',
     args: { name: skill },
     options: {
-      record: option('file', 'write what the model said'),
-      replay: option('file', 'ask no model: take what it said then'),
+      record: option('file', 'record the answers of the model'),
+      replay: option('file', 'use recorded answers instead of the model'),
     },
     json: true,
     run: async (given) => (await import('../skill-test.ts')).runSkillTests(given),
   }),
   command({
     name: 'skill enable',
-    about: 'enable a skill that the bot wrote, as its files are now: look at it with `skill show` first',
+    about: 'enable a skill that the bot wrote; read it first with `skillet skill show`',
     args: { name: skill },
     needs: 'bot',
     json: true,
@@ -109,21 +109,21 @@ export const skillCommands = [
   }),
   command({
     name: 'sandbox build',
-    about: 'install the Debian packages that skills ask for into the sandbox',
-    options: { fresh: flag('build again though nothing changed: for newer versions') },
+    about: 'install the Debian packages that skills need into the sandbox',
+    options: { fresh: flag('rebuild with the newest versions, even if nothing changed') },
     json: true,
     run: async (given) => (await import('../sandbox.ts')).buildSandbox(given),
   }),
   command({
     name: 'sandbox status',
-    about: 'which sandbox is in use, what is installed in it, and what skills miss',
+    about: 'show which sandbox is used, what it has, and what skills lack',
     json: true,
     run: async (given) => (await import('../sandbox.ts')).sandboxStatus(given),
   }),
   command({
     name: 'sandbox shell',
-    about: 'look around in what the scripts of a skill see, at this terminal',
-    args: { skill: optional('absent: what every script sees') },
+    about: 'open a shell that sees what the scripts of a skill see',
+    args: { skill: optional('default: what every script sees') },
     run: async (given) => (await import('../sandbox-shell.ts')).openSandboxShell(given),
   }),
 ];
@@ -167,10 +167,10 @@ async function writeNew(
   await mkdir(folder, { recursive: true });
   await writeFile(file, newSkillText(name, description), { flag: 'wx' }).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new OperatorError(`${file} is there already: edit it, or take another name.`);
+      throw new OperatorError(`${file} exists already: edit it, or choose another name.`);
     throw error;
   });
-  print(`${file} is written. Edit it; a running bot takes it in at once.`);
+  print(`${file} is written. Edit it; a running bot uses it at once.`);
 }
 
 /** Carries out the operator's decision on a skill that the bot wrote, as its files are now (D9). */
@@ -181,7 +181,7 @@ async function decide(
   const decided = await askBot(config, operation, name);
   if (json === true) return printJson(decided);
   const said = {
-    enabled: `${name} is enabled as its files are now (${decided.hash?.slice(0, 16)}). Any change of them switches it off again.`,
+    enabled: `${name} is enabled (${decided.hash?.slice(0, 16)}). A change to its files disables it again.`,
     discarded: `${name} is removed.`,
     restored: `The change of ${name} is removed; the version enabled before is back in use.`,
     unknown: '',

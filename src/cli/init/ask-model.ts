@@ -83,5 +83,5 @@ function wrongAddress(text: string): string | undefined {
   const { protocol } = URL.parse(text) ?? {};
   return protocol === 'http:' || protocol === 'https:'
     ? undefined
-    : 'That is no address of a server. Write one such as http://127.0.0.1:11434.';
+    : 'That is not the address of a server. Write one such as http://127.0.0.1:11434.';
 }

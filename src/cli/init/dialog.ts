@@ -53,7 +53,7 @@ export async function atTerminal(): Promise<Dialog> {
   function given<Value>(value: Value | typeof clack.CANCEL_SYMBOL): Value {
     if (!clack.isCancel(value)) return value;
     if (pressed === 'escape') throw new WentBack();
-    throw new OperatorError('Stopped: nothing was written.');
+    throw new OperatorError('Stopped. Nothing was written.');
   }
   async function during<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
     const shown = clack.spinner();

@@ -31,7 +31,7 @@ export async function init(flags: WizardFlags): Promise<void> {
   const { written } = await writeFiles(file, answers, replace);
   const option = file === path.resolve('config.toml') ? '' : ` --config ${file}`;
   dialog.say(
-    `Written, readable by you alone: ${written.join(', ')}\nLook it over: ${skilletHere()} doctor --online${option}`,
+    `Written, readable only by you: ${written.join(', ')}\nCheck it: ${skilletHere()} doctor --online${option}`,
   );
   dialog.end(`Start the bot: ${skilletHere()} start${option}`);
 }
@@ -50,9 +50,9 @@ async function gather(dialog: Dialog, flags: WizardFlags): Promise<InitAnswers> 
 async function mayWrite(file: string, { replace }: WizardFlags, dialog: Dialog): Promise<boolean> {
   if (!existsSync(file)) return false;
   if (replace === true) return true;
-  const question = `${file} is there already. Write a new one, and keep this one as ${path.basename(file)}.old?`;
+  const question = `${file} exists already. Replace it, and keep this one as ${path.basename(file)}.old?`;
   if (dialog.asks && (await dialog.confirm(question, false))) return true;
   throw new OperatorError(
-    `${file} is there already: edit it, or say --replace to write a new one. \`${skilletHere()} doctor\` says what is wrong with it.`,
+    `${file} exists already: edit it, or use --replace to write a new one. \`${skilletHere()} doctor\` says what is wrong with it.`,
   );
 }

@@ -29,7 +29,7 @@ export async function writeFiles(
   const parsed = await readConfigFile({ file, env: { ...process.env, ...variables } });
   if (!parsed.ok)
     throw new OperatorError(
-      `${file} is written, and has to be corrected:\n${parsed.problems.map(formatConfigProblem).join('\n')}`,
+      `${file} is written, but has problems:\n${parsed.problems.map(formatConfigProblem).join('\n')}`,
     );
   return { written: secrets.length > 0 ? [file, env] : [file] };
 }

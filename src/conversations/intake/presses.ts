@@ -25,14 +25,14 @@ export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Pro
   // Removed people can still see buttons, but may not use them (S11).
   const may = await deps.users.mayAct(pressed);
   if (!may.allowed) {
-    log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
+    log.warn({ sender: sender.id, action, code: may.code }, 'somebody who is not admitted pressed a button');
     event.tell?.(sayIn(sender.language)`You don’t have access to this bot. Ask its operator for it.`);
     return;
   }
   if (kind === 'stop') return event.tell?.(await stopOwnRun(sender, words[0] ?? '', store));
   const answer = deps.features.press(kind);
   if (answer === undefined) {
-    log.info({ action }, 'a button that means nothing any more was pressed');
+    log.info({ action }, 'somebody pressed an expired button');
     return event.tell?.(sayIn(sender.language)(expired));
   }
   const outcome = await answer(event, words);

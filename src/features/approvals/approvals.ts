@@ -111,7 +111,7 @@ export function createApprovals(options: ApprovalOptions, host: ApprovalHost): A
           await finishExpired();
           await finishCutOff();
         } catch (error) {
-          log.error({ err: error }, 'open approvals could not be attended to');
+          log.error({ err: error }, 'could not process open approvals');
         }
         await clock.sleep(attendEveryMs, stopping).catch(() => undefined);
       }
@@ -202,7 +202,7 @@ function createTakeAnswers(
       if (request === undefined) return { kind: 'unknown' };
       const refused = await whyNotTheirs(request, { sender, approves: value !== 'deny' }, options, say);
       if (refused !== undefined) {
-        log.warn({ request: id, sender }, 'somebody answered who may not');
+        log.warn({ request: id, sender }, 'somebody without the right answered an approval');
         return { kind: 'not_yours', text: refused };
       }
       if (value === 'always' && standingRuleOf(request) === undefined)

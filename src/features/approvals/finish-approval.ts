@@ -69,7 +69,7 @@ export function createFinishApproval(
     async finishCutOff() {
       for (const id of await store.pendingRequests.takeUnshown(clock.now()))
         await finish(id, true).catch((error: unknown) =>
-          log.warn({ err: error, request: id }, 'how an approval ended could not be shown yet'),
+          log.warn({ err: error, request: id }, 'could not show yet how an approval ended'),
         );
     },
     outcomeNow,

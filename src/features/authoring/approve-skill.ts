@@ -66,7 +66,7 @@ export function createSkillApprovals({ root, written, onChange, tellAsker, log }
     if (version !== undefined && versionOf(hash) !== version) return { outcome: 'changed', name, hash };
     const outcome = await act(record, hash);
     if (outcome !== 'changed') await onChange();
-    log.info({ skill: name, hash, outcome }, 'it was decided over a skill that the bot wrote');
+    log.info({ skill: name, hash, outcome }, 'somebody decided on a skill that the bot wrote');
     return { outcome, name, hash };
   }
 

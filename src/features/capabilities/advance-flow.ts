@@ -176,7 +176,9 @@ export function createSignInWorker(deps: SignInWorkerDeps): SignInWorker {
           if (!signal.aborted) throw error;
           return giveBack(kept);
         })
-        .catch((error: unknown) => log.error({ err: error }, 'a sign-in could not be taken on: tried again'))
+        .catch((error: unknown) =>
+          log.error({ err: error }, 'could not start work on a sign-in: trying again'),
+        )
         .finally(() => {
           underway.delete(work);
           wake();
@@ -192,7 +194,7 @@ export function createSignInWorker(deps: SignInWorkerDeps): SignInWorker {
       const underway = new Set<Promise<void>>();
       const lookAgain = async (): Promise<number> => {
         const next = await look(underway, signal).catch((error: unknown) => {
-          if (!signal.aborted) log.error({ err: error }, 'sign-ins could not be looked for: tried again');
+          if (!signal.aborted) log.error({ err: error }, 'could not look for sign-ins: trying again');
           return Infinity;
         });
         return Math.max(1, Math.min(lookEveryMs, next - clock.now()));
@@ -234,7 +236,7 @@ function createWorkOn({ records, key, advance, clock, log }: SignInWorkerDeps) {
         held = next;
       } catch (error) {
         // The store is away, so nobody else can take it either.
-        if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
+        if (!ended.aborted) log.warn({ err: error }, 'could not keep the lease of a sign-in: trying again');
       }
     }
   }

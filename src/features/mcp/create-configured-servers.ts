@@ -84,7 +84,7 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
 
   const forget = agreements.onAgreed(() => {
     if (started)
-      remember().catch((error: unknown) => log.error({ err: error }, 'what was agreed to could not be read'));
+      remember().catch((error: unknown) => log.error({ err: error }, 'could not read the approved tools'));
   });
 
   return {

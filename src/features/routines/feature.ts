@@ -54,7 +54,7 @@ export function createRoutinesFeature(app: App): Feature {
     idle: watch.idle,
     follow: () =>
       followConfig(runtime().config, app).catch((error: unknown) =>
-        log.error({ err: error }, 'the routines of the config could not be stored'),
+        log.error({ err: error }, 'could not store the routines of the config'),
       ),
     tasks: {
       routine: {

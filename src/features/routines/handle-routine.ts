@@ -69,7 +69,7 @@ async function whyBarred(
   const decision = await users.decide(message);
   if (!decision.allowed) {
     const { code, reason } = decision;
-    log.warn({ routine: task.id, code, reason }, 'the creator of a routine is not admitted any more');
+    log.warn({ routine: task.id, code, reason }, 'the creator of a routine is no longer admitted');
     return (say) => say`its creator may not talk with me there any more.`;
   }
   // A routine from `config.toml` may write into a direct message only if that is its own person's.

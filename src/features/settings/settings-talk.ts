@@ -189,7 +189,7 @@ async function removeSecret(
     return fixed`Your message was deleted here.`;
   } catch (error) {
     if (!(error instanceof SendError)) throw error;
-    log.info({ err: error }, 'a message with a secret could not be deleted');
+    log.info({ err: error }, 'could not delete a message with a secret');
     return fixed`I can’t delete messages here. Please delete yours: it contains a secret.`;
   }
 }

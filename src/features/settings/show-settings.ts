@@ -105,7 +105,7 @@ export async function openedForm(
     await openForm(settingsForm(tool, layered, settingsReader(who, chat.writeCommand), holdsSecret));
     return true;
   } catch (error) {
-    log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
+    log.warn({ err: error, tool: tool.name }, 'could not show a settings form');
     return false;
   }
 }
@@ -152,7 +152,7 @@ export async function pressSettings(
   const read = readAction(action);
   const refused = (await deps.mayChange(sender.id)) ? othersMenu(read?.menu, pressed) : mayNotChange;
   if (refused !== undefined || read === undefined) {
-    deps.log.warn({ sender: sender.id }, 'somebody pressed a button of settings that is not theirs');
+    deps.log.warn({ sender: sender.id }, 'somebody pressed a settings button that is not theirs');
     return refused === undefined ? undefined : { refused: sayIn(sender.language)(refused) };
   }
   await deps.entries.end(who);
@@ -211,7 +211,7 @@ export async function takeForm(
     return first === undefined ? undefined : { [first]: say`This tool no longer exists.` };
   const refused = (await deps.mayChange(sender.id)) ? othersMenu(sent?.menu, filled) : mayNotChange;
   if (refused !== undefined) {
-    deps.log.warn({ sender: sender.id }, 'somebody sent a form of settings that is not theirs');
+    deps.log.warn({ sender: sender.id }, 'somebody sent a settings form that is not theirs');
     return { [tool.settings?.fields[0]?.key ?? '']: say(refused) };
   }
   const changes = formChanges(tool, await inForce.of(conversation, tool), filled, deps.holdsSecret);

@@ -23,7 +23,7 @@ function checkData({ bot: { dataDir } }: Config): readonly Found[] {
   const stats = statSync(dataDir, { throwIfNoEntry: false });
   if (stats === undefined || (stats.mode & 0o077) === 0 || !isOurs(dataDir)) return [];
   const repair = (): void => chmodSync(dataDir, 0o700);
-  const message = `other users of this machine may look into ${dataDir}: chmod 700 it`;
+  const message = `other users of this machine can read ${dataDir}: chmod 700 it`;
   return [{ level: 'warning', code: 'DATA_READABLE', message, path: dataDir, repair }];
 }
 

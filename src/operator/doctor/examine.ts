@@ -74,7 +74,7 @@ export async function examine(
           {
             level: 'note',
             code: 'CONFIG_MISSING',
-            message: 'no config file was found, so all is at its default',
+            message: 'there is no config file, so every key has its default',
           },
         ])
       : check('config', file),

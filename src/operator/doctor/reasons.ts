@@ -55,8 +55,8 @@ type OtherCode =
 /** By code, why a finding matters and what to do about it. */
 const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   NODE_OLD: {
-    why: 'Skillet uses what only newer versions of Node have.',
-    fix: 'Install a newer Node, or start through `npm start`, which brings one along.',
+    why: 'Skillet needs features of newer Node versions.',
+    fix: 'Install a newer Node, or use `npm start`, which includes one.',
   },
   CLOCK_WRONG: {
     why: 'Codes expire, Slack refuses signed requests, and retention deletes by this clock.',
@@ -67,16 +67,16 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Run `skillet init`.',
   },
   CONFIG_INVALID: {
-    why: 'The bot does not start with a config it can’t read whole.',
-    fix: 'Correct that place; a running bot keeps its last good config.',
+    why: 'The bot does not start until the config is valid.',
+    fix: 'Correct that line. A running bot keeps its last valid config.',
   },
   START_REFUSED: {
-    why: 'The bot does not start like this.',
+    why: 'The bot does not start until this is fixed.',
     fix: 'Do what the message says.',
   },
   TOKEN_FORM: {
-    why: 'The platform refuses a token of another form.',
-    fix: 'Copy the token again from the page that the message names.',
+    why: 'The platform refuses such a token.',
+    fix: 'Copy the token again from the page in the message.',
   },
   TOKENS_SWAPPED: {
     why: 'Slack refuses both tokens.',
@@ -91,7 +91,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Run `skillet doctor --fix`, or chmod go-w what the message names.',
   },
   DATA_READABLE: {
-    why: 'Conversations, keys and the audit are in that folder.',
+    why: 'That folder holds conversations, keys and the audit.',
     fix: 'Run `skillet doctor --fix`, or chmod 700 that folder. `start` closes it, too.',
   },
   MODEL_WITHOUT_KEY: {
@@ -99,20 +99,20 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Write ANTHROPIC_API_KEY into .env, or api_key or base_url into the config.',
   },
   PROGRAM_MISSING: {
-    why: 'That server has no tools until its program is there.',
-    fix: 'Install the program, or write its whole path.',
+    why: 'That server has no tools until its program is installed.',
+    fix: 'Install the program, or write its full path.',
   },
   WORKSPACE_UNUSABLE: {
     why: 'Skills, received files and folders of chats need a place.',
-    fix: 'Give this user the folder, or write another one into [bot] workspace.',
+    fix: 'Let this user write to the folder, or write another one into [bot] workspace.',
   },
   TEMPORARY_UNUSABLE: {
     why: 'Commands of skills and their connections need a place for temporary files.',
-    fix: 'Make the folder, or set TMPDIR in the environment of the bot.',
+    fix: 'Create the folder, or set TMPDIR in the environment of the bot.',
   },
   PORT_UNUSABLE: {
     why: 'The bot does not start if it can’t listen there.',
-    fix: 'End the other program (`ss -ltnp` names it), or write another port.',
+    fix: 'Stop the other program (`ss -ltnp` names it), or write another port.',
   },
   DISK_LOW: {
     why: 'Below 500 MB the bot fetches no files; on a full disk it accepts no messages.',
@@ -127,7 +127,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Run `skillet init`, or write [telegram] token or [slack] bot_token into the config.',
   },
   NO_MODEL: {
-    why: 'A small offline stand-in answers: it runs commands of skills and nothing else.',
+    why: 'Without a model the bot can only run skills by name.',
     fix: 'Write ANTHROPIC_API_KEY into .env, or [models.default] into the config.',
   },
   NO_OWNER: {
@@ -135,7 +135,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Run `skillet pair claim` and send the bot what it prints, or write [bot] owner.',
   },
   APPROVER_NO_USER: {
-    why: 'Their presses and answers are refused, as they may not talk to the bot.',
+    why: 'The bot refuses their answers, because they may not talk to it.',
     fix: 'Write them into [access] users, too, or approve them in a chat.',
   },
   FOUR_EYES_ALONE: {
@@ -143,24 +143,24 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Write another person into [policy] approvers and [access] users, or remove four_eyes.',
   },
   FOLDER_MISSING: {
-    why: 'Nothing is read from a folder that is not there.',
-    fix: 'Make the folder, or correct the path in the config.',
+    why: 'The bot reads nothing from a missing folder.',
+    fix: 'Create the folder, or correct the path in the config.',
   },
   OWNER_UNREACHABLE: {
     why: 'Questions and notices for this owner are lost.',
     fix: 'Let them write to the bot once; or correct [bot] owner.',
   },
   STORE_DAMAGED: {
-    why: 'What stands in damaged pages is lost, and each call that meets them fails. Of a journal that ends early, what came last is lost.',
-    fix: 'Check the disk. After a journal that ended early you can work on with what is left; otherwise stop the bot and put a backup in its place: `skillet restore FILE --store-only`.',
+    why: 'The data in damaged pages is lost, and each call that reads them fails. If a journal ends early, its last writes are lost.',
+    fix: 'Check the disk. After a journal that ended early you can continue with what is left. Otherwise stop the bot and restore a backup: `skillet restore FILE --store-only`.',
   },
   STORE_LOCKED: {
     why: 'Two bots on one store would answer everything twice, so the second one does not start.',
     fix: 'Stop the process that the message names, or use another [store] url.',
   },
   STORE_LOST: {
-    why: 'People, approvals, routines and conversations stood in the store that is gone. The bot does not start without it.',
-    fix: 'Put a backup in its place: `skillet restore FILE --store-only`. To start empty on purpose, move the folder of the audit away.',
+    why: 'The store held people, approvals, routines and conversations, and it is gone. The bot does not start without it.',
+    fix: 'Restore a backup: `skillet restore FILE --store-only`. To start empty on purpose, move the folder of the audit away.',
   },
   STORE_OLDER: {
     why: 'The next start changes the schema. An older Skillet can’t read an SQLite file after that; on PostgreSQL it can, unless the changelog names a removal.',
@@ -168,7 +168,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   },
   STORE_UNUSABLE: {
     why: 'Without its store the bot does not start.',
-    fix: 'Do what the message says, or put a backup in its place: `skillet restore FILE --store-only`.',
+    fix: 'Do what the message says, or restore a backup: `skillet restore FILE --store-only`.',
   },
   SANDBOX_VIRTUAL: {
     why: 'Scripts that need Python, Node or other programs of this machine do not run.',
@@ -176,7 +176,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   },
   SANDBOX_OFF: {
     why: 'Skills run with all rights of the bot, over its files and its network.',
-    fix: 'Take mode = "off" out of [sandbox].',
+    fix: 'Remove mode = "off" from [sandbox].',
   },
   SKILL_LACKS: {
     why: 'Nobody can use this skill until it has what it needs.',
@@ -187,7 +187,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'To share the skill, write name: with the name of its folder.',
   },
   SKILL_UNKNOWN: {
-    why: 'A slip in its name leaves a skill without the rules that you wrote for it.',
+    why: 'With a misspelt name, a skill runs without the rules that you wrote for it.',
     fix: 'Correct the name, or remove the table.',
   },
   PROVIDER_UNUSED: {
@@ -195,8 +195,8 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Correct the table under [capabilities.providers].',
   },
   WEB_SEARCH_MISSING: {
-    why: 'The skill answers from what its model knows, which may be old.',
-    fix: 'Do what the message says, or leave it: the skill works without.',
+    why: 'The model answers from its own knowledge, which may be out of date.',
+    fix: 'Optional: do what the message says.',
   },
   MENU_FULL: {
     why: 'Telegram shows 100 commands at most; the others work and are not suggested.',
@@ -227,7 +227,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     fix: 'Write chat_types = ["private"] below that skill.',
   },
   HOOK_CHANNEL: {
-    why: 'The bot answers the sender 503, and nobody hears of its events.',
+    why: 'The bot answers the sender with 503 and drops its events.',
     fix: 'Correct `conversation` of that hook, or write the token of its channel into the config.',
   },
   HOOK_REFUSED: {
@@ -240,11 +240,11 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   },
   TELEGRAM_UNREACHABLE: {
     why: 'The bot waits until Telegram answers.',
-    fix: 'Look at the network, at the way that the line network of this report names, and at [telegram] api_root. Behind a proxy: docs/how-to/proxy.md.',
+    fix: 'Check the network, the line "network" of this report, and [telegram] api_root. Behind a proxy: docs/how-to/proxy.md.',
   },
   TELEGRAM_WEBHOOK: {
-    why: 'Telegram delivers messages to an address that is not this bot’s, or that does not take them.',
-    fix: 'End the other program with this token; a start with mode = "polling" removes the address.',
+    why: 'Telegram delivers messages to another address, or that address refuses them.',
+    fix: 'Stop the other program with this token. A start with mode = "polling" removes the address.',
   },
   TELEGRAM_PRIVACY: {
     why: 'In groups Telegram then delivers commands and replies only, no mentions.',
@@ -256,18 +256,18 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   },
   SLACK_UNREACHABLE: {
     why: 'The bot waits until Slack answers.',
-    fix: 'Look at the network, at the way that the line network of this report names, and at [slack] api_url. Behind a proxy: docs/how-to/proxy.md.',
+    fix: 'Check the network, the line "network" of this report, and [slack] api_url. Behind a proxy: docs/how-to/proxy.md.',
   },
   SLACK_SCOPES: {
-    why: 'What needs a missing scope fails.',
+    why: 'Everything that needs a missing scope fails.',
     fix: 'Add the scopes under OAuth & Permissions, then install the app again. `skillet manifest slack` has them all.',
   },
   MCP_AWAY: {
-    why: 'The tools of this server fail until it can be reached; the bot tries again by itself.',
+    why: 'The tools of this server fail until the bot reaches it. The bot keeps trying.',
     fix: 'Do what the message says: start the server, or correct command, url or headers under [mcp]. See docs/how-to/mcp.md.',
   },
   MCP_TOOLS_OFF: {
-    why: 'A server may change its tools at any time; you look at them before models use them.',
+    why: 'A server can change its tools at any time, so you review changes before models use them.',
     fix: 'Read them with `skillet mcp list`, then run `skillet mcp agree SERVER`.',
   },
   MODEL_FAILED: {
@@ -280,11 +280,11 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
 const ofSkills: Readonly<Record<Diagnostic['level'], FindingReason>> = {
   error: {
     why: 'This part of a skill or plugin is not loaded.',
-    fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
+    fix: 'Correct that line. `skillet skill validate FOLDER` checks a single skill.',
   },
   warning: {
-    why: 'A skill or plugin is loaded, but not all of it counts as it was written.',
-    fix: 'Correct the place that is named; `skillet skill validate FOLDER` checks a skill by itself.',
+    why: 'A skill or plugin is loaded, but part of it has no effect.',
+    fix: 'Correct that line. `skillet skill validate FOLDER` checks a single skill.',
   },
   note: { why: 'The skill works here as it is.', fix: 'Nothing has to change.' },
 };

@@ -34,7 +34,7 @@ export function findServiceManager(env: Env, log: Log): ServiceManager | undefin
     const limits = { timeout: longestMs, killSignal: 'SIGKILL' } as const;
     await promisify(execFile)(program, [...states], { env: { NOTIFY_SOCKET, PATH }, ...limits }).catch(
       (error: unknown) => {
-        log.warn({ err: error }, 'the service manager could not be told how the bot is');
+        log.warn({ err: error }, 'could not report the state to the service manager');
       },
     );
   };

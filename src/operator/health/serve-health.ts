@@ -64,7 +64,7 @@ export async function serveHealth(options: HealthOptions): Promise<HealthServer>
       answer(request).then(
         (what) => reply(response, what, request.method === 'HEAD'),
         (error: unknown) => {
-          log.error({ err: error }, 'a request for health or metrics could not be answered');
+          log.error({ err: error }, 'could not answer a request for health or metrics');
           reply(response, { status: 500, body: 'see the log\n', last: true }, false);
         },
       );
@@ -73,9 +73,9 @@ export async function serveHealth(options: HealthOptions): Promise<HealthServer>
   );
   const { url, address } = server;
   if (!isLoopback(address)) {
-    log.warn({ url }, 'health and metrics can be read by anyone who reaches this address');
+    log.warn({ url }, 'anyone who reaches this address can read health and metrics');
   }
-  log.info({ url }, 'health and metrics are served');
+  log.info({ url }, 'serving health and metrics');
   return server;
 }
 

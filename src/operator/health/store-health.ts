@@ -79,7 +79,7 @@ export function createStoreHealth(options: {
     red = { reason: fault.reason, since };
     const relapse = since - lastOverAt < relapseMs;
     firstPauseMs = relapse ? Math.min(firstPauseMs * 2, longestRelapseMs) : shortestMs;
-    log.error({ err: error }, 'the store cannot be used: nothing is accepted or started until it can');
+    log.error({ err: error }, 'the store does not work: the bot accepts and starts nothing until it does');
     onFault();
     const refusal = notNow(fault.reason);
     for (const refuse of admissions) refuse(refusal);
@@ -93,12 +93,12 @@ export function createStoreHealth(options: {
       if (await works()) break;
       if (clock.now() < remindAt) continue;
       remindAt = clock.now() + remindMs;
-      log.warn({ reason: red?.reason, since: iso(since) }, 'the store still cannot be used');
+      log.warn({ reason: red?.reason, since: iso(since) }, 'the store still does not work');
     }
     const outage = { from: since, to: clock.now(), reason: red?.reason ?? '' };
     red = undefined;
     lastOverAt = outage.to;
-    log.warn({ ...outage, from: iso(outage.from), to: iso(outage.to) }, 'the store can be used again');
+    log.warn({ ...outage, from: iso(outage.from), to: iso(outage.to) }, 'the store works again');
     calls.tryAll();
     tell(outage);
   }

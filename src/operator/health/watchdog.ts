@@ -76,7 +76,7 @@ export function startWatchdog(
   pipe?.unref();
   const gone = (reason: unknown): void => {
     clearInterval(beat);
-    log.warn({ reason }, 'no watchdog is there: a loop that stands still is not noticed');
+    log.warn({ reason }, 'there is no watchdog, so nothing notices a blocked event loop');
   };
   shell.once('error', gone).once('exit', gone);
 

@@ -47,7 +47,8 @@ export function createSpanExport(options: Collector & Readonly<{ log: Log }>): S
       const problem = await post(options, batch, closing.signal);
       // A busy collector gets them again. What it refuses now it would refuse again, so that is dropped.
       if (problem?.again !== true) waiting.splice(0, batch.length);
-      if (problem !== undefined && !failing) log.warn({ reason: problem.reason }, 'traces are not taken');
+      if (problem !== undefined && !failing)
+        log.warn({ reason: problem.reason }, 'the collector refuses traces');
       failing = problem !== undefined;
       if (problem?.again === true) return;
     }

@@ -21,7 +21,7 @@ export function openTracing(env: Env, { clock, log }: Readonly<{ clock: Clock; l
     );
   const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'];
   if (protocol !== undefined && protocol !== 'http/json')
-    log.warn({ protocol }, 'traces go as http/json, whatever OTEL_EXPORTER_OTLP_PROTOCOL says');
+    log.warn({ protocol }, 'traces are sent as http/json; OTEL_EXPORTER_OTLP_PROTOCOL is ignored');
   const version = skilletVersion();
   const spans = createSpanExport({
     url,

@@ -198,7 +198,7 @@ export function createBubblewrapSandbox({
 }
 
 const byKernel = 'the kernel enforces memory and the number of processes, the bot watches the others';
-const watched = 'the bot watches them, none is enforced by the kernel: see docs/how-to/sandbox.md';
+const watched = 'the bot checks them from time to time, the kernel enforces none: see docs/how-to/sandbox.md';
 
 /** Public skills call `python`, and some systems have only python3. */
 const pythonSeen = `${ownPrograms}/python`;

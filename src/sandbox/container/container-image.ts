@@ -127,7 +127,7 @@ async function removeOthers(
   for (const tag of listed.trim().split('\n')) {
     if (tag === '' || tag === kept) continue;
     await engine.call(['image', 'rm', `${repository}:${tag}`]).catch((error: unknown) => {
-      log.info({ image: `${repository}:${tag}`, error: String(error) }, 'an old image could not be removed');
+      log.info({ image: `${repository}:${tag}`, error: String(error) }, 'could not remove an old image');
     });
   }
 }

@@ -78,7 +78,7 @@ export function createHeartbeat(
 
   function lose(lease: Lease): void {
     drop(lease);
-    log.warn({ queue: lease.claim.queue }, 'a queue was lost: another process may have it');
+    log.warn({ queue: lease.claim.queue }, 'lost a queue: another process may have it');
     lease.lose();
   }
 

@@ -90,7 +90,7 @@ export function createPresence(
     for (const { id, held } of rows) {
       const queues = await release(database.query, id, held);
       if (queues === 0) continue;
-      log.info({ queues }, 'another process is gone: its queues are given out again');
+      log.info({ queues }, 'another process is gone: its queues are available again');
       announce('inbox');
       announce('outbox');
     }

@@ -108,7 +108,7 @@ const stops = {
 
 function aboutRefused(refused: readonly string[], skill: Runner | undefined): string {
   if (refused.length === 0) return '';
-  return `. The network refused it ${refused.join(', ')}${wayToHosts(refused.join(), skill?.name ?? 'NAME')}`;
+  return `. The network refused the connection to ${refused.join(', ')}${wayToHosts(refused.join(), skill?.name ?? 'NAME')}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { searchSkills, type SearchMemory } from '../../core/search-skills.ts';
 import { skillNamed, type Skill } from '../../core/skill.ts';
+import { asTypedHere } from '../../core/skillet-here.ts';
 import { prepareTool, readOnly, defineTool, type Tool } from '../../core/tool.ts';
 import { escapeLabels } from '../../lib/text/escape-labels.ts';
 import { nearest, oneLine } from '../../lib/text/text.ts';
@@ -221,5 +222,7 @@ export function ownSkillReadFileTool(skill: Skill, maxBytes: number): Tool {
 
 function readFile(skill: Skill, { path, offset }: z.output<typeof ownFile>, maxBytes: number): Envelope {
   const read = readSkillFile(skill, path, maxBytes);
-  return read.ok ? pageOf(read.text, offset) : fail(read.code, read.message);
+  if (!read.ok) return fail(read.code, read.message);
+  // Pages of bundled skills show commands of the bot itself.
+  return pageOf(skill.origin === 'bundled' ? asTypedHere(read.text) : read.text, offset);
 }

@@ -117,7 +117,7 @@ test('C6 a fault of one sign-in is logged, and the others go on', async (t) => {
     return { ok: true, value: 'waiting' };
   });
   await other.promise;
-  await log.line(({ message }) => message === 'a sign-in could not be taken on: tried again');
+  await log.line(({ message }) => message === 'could not start work on a sign-in: trying again');
   stop.abort();
   await running;
 });

@@ -108,6 +108,6 @@ export async function connectSlackChannel(
 }
 
 async function listeningUrl(lines: Watch<LogLine>): Promise<string> {
-  const { fields } = await lines.until(({ message }) => message === 'Slack events are awaited');
+  const { fields } = await lines.until(({ message }) => message === 'listening for Slack events');
   return (fields as { url: string }).url;
 }
