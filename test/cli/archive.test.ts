@@ -300,7 +300,7 @@ test('L16 Q10 restore --store-only puts the store of a backup in the place of th
   assert.deepEqual(await readFile(file), before);
   const done = await home.run(['restore', 'one.tar', '--store-only', '--yes']);
   assert.equal(done.code, 0, done.stderr);
-  assert.match(done.stdout, /skillet\.db is restored\. What was there is .*skillet\.db\.before-/);
+  assert.match(done.stdout, /skillet\.db is restored\. The old one is .*skillet\.db\.before-/);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
   const { stdout } = await home.run(['pair', 'list', '--json']);
   assert.deepEqual(

@@ -180,7 +180,7 @@ test('L2 G2 a folder for temporary files that is not there is named, by the doct
   for (const sandbox of [sandboxHere, '[sandbox]\nmode = "off"\n'])
     assert.match(
       (await examine(home, `${owned}${telegram}`, { env, sandbox })).of('TEMPORARY_UNUSABLE').what,
-      /\/nowhere-at-all is no folder that can be written.*set TMPDIR/,
+      /\/nowhere-at-all is not a writable folder.*set TMPDIR/,
     );
   const started = await home.run(['start'], { env });
   assert.match(started.stderr, /^error TEMPORARY_UNUSABLE: \/nowhere-at-all/);

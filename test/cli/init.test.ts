@@ -210,7 +210,7 @@ test(
     terminal.type('\u001b[B\r');
     await terminal.until(/Address of the server/);
     terminal.type('localhost:9\r');
-    await terminal.until(/That is no address of a server/);
+    await terminal.until(/That is not the address of a server/);
     terminal.type(`${erase}${model.url}\r`);
     await terminal.until(/Model/);
     terminal.type('m\u001b');

@@ -33,7 +33,7 @@ test('Q11 a start that waits for PostgreSQL says so, and ends with 0 when it is 
   assert.deepEqual(await ended, [0, null]);
   const said = lines.join('\n');
   assert.match(said, /"level":40.*the database of \[store\] url is away; trying again/);
-  assert.match(said, /stopping: the start was given up/);
+  assert.match(said, /stopping: the start was cancelled/);
   assert.doesNotMatch(said, /hidden-word/);
 });
 
@@ -87,6 +87,6 @@ test('Q11 L2 a start that waits for Telegram says why in one line, and ends with
   assert.deepEqual(await ended, [0, null]);
   const said = lines.join('\n');
   assert.match(said, /"why":"[^"]*ECONNREFUSED/);
-  assert.match(said, /"msg":"the start was given up"/);
+  assert.match(said, /"msg":"the start was cancelled"/);
   assert.doesNotMatch(said, /"stack"/);
 });

@@ -98,7 +98,7 @@ test('L11 a socket that is gone is logged, no more', { skip }, async (t) => {
   const home = await openCliHome(t);
   const env = { NOTIFY_SOCKET: path.join(home.folder, 'gone'), PATH };
   await findServiceManager(env, log)?.ready();
-  assert.match(log.lines[0]?.message ?? '', /could not be told/);
+  assert.match(log.lines[0]?.message ?? '', /could not report the state/);
 });
 
 test('S15 a service manager that never listens holds up neither the start nor the stop', async (t) => {

@@ -91,7 +91,7 @@ function bareCommand(line: string): string {
     .replace(/^(?:\$ )?(?:[A-Z_]+=\S+ )*/, '')
     .replace(/ +# .*$/, '')
     .replace(/ {2,}.*$/, '')
-    .replace(/ >{1,2} .*$/, '')
+    .replace(/ (?:>{1,2}|<) .*$/, '')
     .trim();
 }
 
