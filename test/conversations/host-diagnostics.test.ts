@@ -49,7 +49,10 @@ test('S1 F5 a table of [skills] that is for no skill is pointed out with the nam
       ['SKILL_UNKNOWN', 'skills.zebra'],
     ],
   );
-  assert.match(found[0]?.message ?? '', /no skill of that name is loaded: did you mean \[skills\.research\]\?$/);
+  assert.match(
+    found[0]?.message ?? '',
+    /no skill of that name is loaded: did you mean \[skills\.research\]\?$/,
+  );
 });
 
 test('T5 F5 entries of allowed_tools that name no tool are pointed out before any run', () => {

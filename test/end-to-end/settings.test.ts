@@ -151,9 +151,7 @@ test('X3 others get one plain sentence, for a press, too, which changes nothing;
   ed.presses(own.id, 'cold', team);
   await edited(bot, team, own.id, /cold \(this chat\)/);
   assert.match(team.sent().find(({ id }) => id === menu.id)?.text ?? '', /Warm white \(default\)/);
-  const refused = bot.log.lines.filter(({ message }) =>
-    /settings button that is not theirs/.test(message),
-  );
+  const refused = bot.log.lines.filter(({ message }) => /settings button that is not theirs/.test(message));
   assert.equal(refused.length, 2);
 });
 
@@ -312,10 +310,7 @@ test('X3 on Slack others open no modal and are told so alone, a foreign or made-
     (change) => change.kind === 'updated' && change.message.text.includes('in this chat'),
   );
   assert.match(message.text, /Room: `cellar` \(config\)/);
-  assert.equal(
-    log.lines.filter((line) => /settings form that is not theirs/.test(line.message)).length,
-    3,
-  );
+  assert.equal(log.lines.filter((line) => /settings form that is not theirs/.test(line.message)).length, 3);
 });
 
 test('H12 X3 settings opened by a slash command in a channel stay with who opened them', async (t) => {

@@ -86,7 +86,7 @@ test('R5 a command that was refused a host is told which, and what to set, howev
     { status: 'stopped', reason: 'timeout', ...output },
   ] as const) {
     const told = renderEnvelope(answerCommand('scripts/a.sh', outcome, 1_000, skill));
-    assert.match(told, /refused it evil\.test:443 \(evil\.test is not declared\)/);
+    assert.match(told, /refused the connection to evil\.test:443 \(evil\.test is not declared\)/);
     assert.match(told, /\[skills\.tides\] network = /);
     assert.match(told, /half/);
   }
