@@ -79,6 +79,6 @@ test('X1 the skill of the gallery asks its MCP server who is on call', async (t)
   const { code, stdout, stderr } = await home.run(['chat', '--once', '/on-call shop']);
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /Cleo is on call/);
-  const heard = model.requests.flatMap(({ body }) => resultsIn(body as never)).join('\n');
+  const heard = model.requests.flatMap(({ body }) => resultsIn(body)).join('\n');
   assert.match(heard, /\+41 44 000 00 01/);
 });
