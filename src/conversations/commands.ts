@@ -5,6 +5,7 @@ import type { Message } from '../core/message.ts';
 import { plainWord } from '../core/plain-words.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { typoOf, oneLine, inlineCode } from '../lib/text/text.ts';
+import { toSenderAlone } from '../replies/replies.ts';
 import { completeChat, resolveCommand, type Resolved } from './judge-message.ts';
 import type { Overview, WriteHere } from './overview.ts';
 import { ownCommands } from './own-commands.ts';
@@ -86,7 +87,8 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
       if (answer === undefined) return false;
       await app.answered.add(message);
       // The answer is empty if a stopped turn reports its end itself.
-      if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
+      const alone = app.chatCommands.row(asked.name)?.alone === true ? toSenderAlone(message) : {};
+      if (answer.text !== '') await replies.answer(message, answer.text, { ...alone, ...answer.more });
       await seen.set(message.id, true, rememberMs);
       return true;
     },

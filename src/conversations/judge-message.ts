@@ -13,7 +13,8 @@ import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
-import type { ReplyOptions } from '../core/feature.ts';
+import type { CommandAnswer, ReplyOptions } from '../core/feature.ts';
+import { toSenderAlone } from '../replies/replies.ts';
 
 /** Looks up the type of a chat if the message lacks it. A type that stays unknown gives no rights (Q2, A3). */
 export async function completeChat(
@@ -73,14 +74,14 @@ export function createJudgeMessage(app: App, commands: Commands, explain: Explai
       return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
     if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
     if (asked?.kind === 'refused')
-      return { kind: 'answer', ...(await refuseSkill(message, asked, { ...app, explain })) };
+      return inPrivate(message, await refuseSkill(message, asked, { ...app, explain }));
     if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
       return askFor(message, asked.skill);
     }
     const unknown = asked === undefined && isNew ? await commands.unknown(message) : undefined;
     if (unknown !== undefined) return { kind: 'answer', text: unknown };
     const over = isNew ? await budgets.ofMessage(requesterOf(message)) : undefined;
-    if (over !== undefined) return { kind: 'answer', text: over };
+    if (over !== undefined) return inPrivate(message, { text: over });
     if (again) return { kind: 'turn', invocation: undefined, shown: {}, again };
     if (asked?.kind !== 'skill') return { kind: 'turn', invocation: undefined, shown: {} };
     const { skill, args } = asked;
@@ -90,6 +91,12 @@ export function createJudgeMessage(app: App, commands: Commands, explain: Explai
       shown: await shownCall(message, skill, args),
     };
   };
+}
+
+/** A refusal, which the sender alone reads. In a group others read at most that there was one (U16). */
+function inPrivate(message: Message, { text, more }: CommandAnswer): Judged {
+  const neutral = sayIn(message.sender.language)`I can’t do that here.`;
+  return { kind: 'answer', text, more: { ...toSenderAlone(message, neutral), ...more } };
 }
 
 /** A hint in brackets names an optional argument (I2). */

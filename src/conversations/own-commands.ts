@@ -22,13 +22,14 @@ import { stopTask, stopWork, tasksHere, workHere } from './stop-work.ts';
 /** The commands about the bot itself and what it is doing (I3, Q4). Features bring the others. */
 export const ownCommandRows: CommandRows = {
   start: { about: 'Hello; with a code that you were given, it makes you an owner' },
-  help: { menu: fixed`What I can do and how to ask for it` },
+  help: { menu: fixed`What I can do and how to ask for it`, alone: true },
   skills: {
     menu: fixed`The skills you can use here`,
+    alone: true,
     help: (write, say) =>
       say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`,
   },
-  skill: { menu: fixed`Start a skill by its name` },
+  skill: { menu: fixed`Start a skill by its name`, alone: true },
   new: {
     menu: fixed`Start a new conversation`,
     help: (write, say) =>
@@ -47,10 +48,11 @@ export const ownCommandRows: CommandRows = {
   },
   status: {
     menu: fixed`How I am doing`,
+    alone: true,
     help: (write, say) =>
       say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`,
   },
-  whoami: { menu: fixed`Your id and role` },
+  whoami: { menu: fixed`Your id and role`, alone: true },
   exit: { about: 'Leave a terminal' },
 };
 

@@ -105,8 +105,8 @@ export function makeMenus(
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
     ...commands.names.flatMap((name) => {
-      const menu = commands.row(name)?.menu;
-      return menu === undefined ? [] : [{ name, description: say(menu) }];
+      const { menu, alone } = commands.row(name) ?? {};
+      return menu === undefined ? [] : [{ name, description: say(menu), alone }];
     }),
     ...skills
       .filter(({ name }) => commands.row(name) === undefined)

@@ -3,6 +3,7 @@ import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
 import type { OpenForm } from './form.ts';
 import type { Attachment, Message, Sender } from './message.ts';
+import type { Privately, PrivateReply } from './privately.ts';
 
 /** A button below a message. `action` has at most 64 bytes, because Telegram allows no more. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
@@ -30,8 +31,11 @@ export type Part = Readonly<{
   file?: PartFile;
   /** Further files that appear together with `file`, as `FileLimits.album` allows. */
   more?: readonly PartFile[];
-  /** Qualified id of the only person who sees it; undefined if everybody in the chat does (H12). */
+  /** Qualified id of the only person who sees it; undefined if everybody in the chat does (U16). */
   onlyTo?: string;
+  privately?: Privately;
+  /** The answer with this key was for this group, and came to a direct message instead. */
+  from?: Readonly<{ key: string; conversation: Conversation }>;
 }>;
 
 export type OutgoingFile = PartFile & Readonly<{ path: string }>;
@@ -62,6 +66,8 @@ export type Receipt = Readonly<{
    * notifies the person (U13).
    */
   silent?: true;
+  /** Qualified id of the only person who sees the message. */
+  onlyTo?: string;
 }>;
 
 /**
@@ -161,7 +167,8 @@ export type OnEvent = (event: ChannelEvent) => Promise<void>;
 /** Writes a command as people type or tap it there, in Markdown (H12). */
 export type WriteCommand = (conversation: Conversation, name: string, args?: string) => string;
 
-export type MenuEntry = Readonly<{ name: string; description: string; hint?: string }>;
+/** `alone`: in groups the command and its answer are for its sender alone (U16). */
+export type MenuEntry = Readonly<{ name: string; description: string; hint?: string; alone?: true }>;
 export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly MenuEntry[] }>;
 
 export type Channel = Readonly<{
@@ -177,8 +184,8 @@ export type Channel = Readonly<{
   /** Most rows of a table in a message; longer tables become a file with a preview. Undefined: any number. */
   tableRows?: number;
   /**
-   * Sends one part within the platform's rate limit. `key` is that of its outbox row. `begin` runs right before the
-   * platform call; if it rejects, nothing is sent. Throws SendError.
+   * Sends one part within the rate limit, to `onlyTo` alone or not at all. `key` is that of its outbox row. `begin` runs
+   * right before the platform call; if it rejects, nothing is sent. Throws SendError.
    */
   send(
     conversation: Conversation,
@@ -256,6 +263,7 @@ export type Act = Readonly<{
   action: string;
   /** Only the sender sees the message and its answers (H12). */
   ephemeral?: true;
+  privateReply?: PrivateReply;
 }>;
 
 export type HomeSection = Readonly<{ markdown: string; buttons?: readonly Button[] }>;
@@ -266,7 +274,6 @@ export type Home = readonly HomeSection[];
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
 export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
-
 /** Shows the Home tab as soon as the platform allows it. Never throws. */
 type ShowHome = (home: Home) => void;
 

@@ -16,6 +16,8 @@ export type CommandRow = Readonly<
   ) & {
     /** Its line in `/help`. `write` names a command as people type it in this chat. Undefined if there is no line. */
     help?(write: (name: string, args?: string) => string, say: Say): string;
+    /** Set if in a group its answer is shown to its sender alone (U16). */
+    alone?: true;
     /** Set if it is an everyday word, which counts as a command after a mention only with a slash. */
     onlyWithMark?: true;
   }

@@ -9,6 +9,7 @@ import type { Operations } from './operation.ts';
 import type { LinkState, ServerState } from './server-state.ts';
 import type { SearchableText } from './memory.ts';
 import type { Message, Sender, Task as MessageTask } from './message.ts';
+import type { Privately } from './privately.ts';
 import type { WhoseWords } from './provenance.ts';
 import type { Skill } from './skill.ts';
 import type { OutsideSource, Requester, Tool } from './tool.ts';
@@ -34,9 +35,14 @@ export type AnswerPress = (event: PressEvent, words: readonly string[]) => Promi
 
 /**
  * How an answer is sent: `replyTo` is the platform's id of the message that it answers, `onlyTo` the only person who
- * sees it.
+ * sees it, and `privately` how that is done.
  */
-export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
+export type ReplyOptions = Readonly<{
+  buttons?: readonly Button[];
+  replyTo?: string;
+  onlyTo?: string;
+  privately?: Privately;
+}>;
 
 /** The answer to a command. If `text` is empty, nothing is sent, because something else tells what was done. */
 export type CommandAnswer = Readonly<{ text: string; more?: ReplyOptions }>;

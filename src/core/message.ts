@@ -1,5 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { ActiveSkill, Taint } from './entry.ts';
+import type { PrivateReply } from './privately.ts';
 import type { Provenance } from './provenance.ts';
 import type { Requester } from './tool.ts';
 import { withoutEnd } from '../lib/text/text.ts';
@@ -153,6 +154,7 @@ export type Message = Readonly<{
   hiddenLinks?: readonly string[];
   /** Only the sender sees the message and its answers (H12). */
   ephemeral?: true;
+  privateReply?: PrivateReply;
   /** Id of the message under work that this edit replaces. Set by take-edit, never by a channel (H11). */
   edits?: string;
   /** Set if this is the bot's own work. No channel sets it. */

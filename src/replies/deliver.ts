@@ -13,7 +13,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutgoingFiles } from './artifacts.ts';
 import type { Outbox, OutboxRow } from '../store/outbox.ts';
-import type { QueueWorker } from '../store/store.ts';
+import type { QueueWorker, Store } from '../store/store.ts';
+import { fitsInto, keepPrivate, tellWhere } from './private-parts.ts';
 
 type Delivery = Readonly<{
   start(): void;
@@ -29,6 +30,7 @@ type DeliveryDeps = Readonly<{
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
   outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
+  store: Pick<Store, 'commit' | 'keyed' | 'outbox'>;
   clock: Clock;
   log: Log;
 }>;
@@ -123,7 +125,10 @@ async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): P
   );
   // The queue was lost, or the store is away: nothing was sent.
   if (refusals.length > 0) throw refusals[0];
-  if ('receipt' in outcome) return sent(row, outcome.receipt, deps);
+  if ('receipt' in outcome) {
+    await tellWhere(sending, true, deps.store);
+    return sent(row, outcome.receipt, deps);
+  }
   const why = whyNotSent(part, outcome.error, row.tries);
   if (why === undefined) return settle(sending, outcome.error, 'send', deps);
   deps.log.warn({ err: outcome.error, outbox: row.key }, 'a file could not be sent: the person is told');
@@ -160,8 +165,8 @@ async function replace(
 ): Promise<'done' | 'later' | 'send'> {
   const { channel, row } = sending;
   const { conversation, part } = row;
-  // If the placeholder notified nobody, the answer is a new message, which does (U13).
-  const goes = isNothing(row) || shown.silent === true;
+  // If the placeholder notified nobody, the answer is a new message, which does (U13). So it is if others would read it.
+  const goes = isNothing(row) || shown.silent === true || !fitsInto(part, shown);
   try {
     if (goes) await channel.remove(conversation, shown);
     else await channel.edit(conversation, shown, part);
@@ -212,6 +217,7 @@ async function settle(
     await deps.onMoved(row.conversation, known.movedTo);
     return outbox.retry(row.key, reason, clock.now());
   }
+  if (isRefused(error) && (await keepPrivate(sending, reason, deps))) return;
   if (isRefused(error) || row.tries >= mostTries) {
     const told = { err: error, outbox: row.key, channel: channel.name };
     log.error(told, 'a part could not be delivered and was given up');

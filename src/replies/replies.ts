@@ -6,6 +6,7 @@ import { sayIn, type Words } from '../core/texts/say.ts';
 import type { Log } from '../lib/log.ts';
 import type { Step, Store } from '../store/store.ts';
 import type { OutgoingFiles } from './artifacts.ts';
+import { createWaitingParts } from './private-parts.ts';
 import { beginningOf, createWholeAnswer } from './whole-answer.ts';
 
 export function partKey(answer: string, index: number): string {
@@ -31,6 +32,8 @@ export type Replies = Readonly<{
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
   /** Sends a text to a conversation, once for each key. */
   say(conversation: Conversation, key: string, markdown: string): Promise<void>;
+  /** Sends what waits for this person's direct message, because it could not be shown to them alone elsewhere (U16). */
+  release(person: string): Promise<void>;
   /** Writes to the owners in direct messages and in their languages. If none is reachable, it writes to the log. */
   tellOwners(
     key: string,
@@ -80,8 +83,9 @@ export function createReplies(deps: Deps): Replies {
     const shown = rowsOf(pieces, conversation, key, more);
     if (isWhole) return shown;
     const rest = partKey(`${key}!whole`, 0);
-    const part = await wholeAnswer({ key: rest, markdown, channel, language, onlyTo: more.onlyTo });
-    return [...shown, { key: rest, conversation, part }];
+    const { onlyTo, privately } = more;
+    const part = await wholeAnswer({ key: rest, markdown, channel, language, onlyTo });
+    return [...shown, { key: rest, conversation, part: { ...part, privately } }];
   }
 
   return {
@@ -97,6 +101,7 @@ export function createReplies(deps: Deps): Replies {
     async say(conversation, key, markdown) {
       await store.commit({ outbox: await bounded(conversation, key, markdown) });
     },
+    release: createWaitingParts(store).release,
     async tellOwners(key, words, { alsoTo = [], wordsToThem = words, ...more } = {}) {
       const users = [...new Set([...(await owners()), ...alsoTo])];
       const reachable = users.filter((person) => channels.has(channelNameOf(person)));
@@ -132,13 +137,31 @@ function rowsOf(
       buttons: index === pieces.length - 1 ? more.buttons : undefined,
       replyTo: index === 0 ? more.replyTo : undefined,
       onlyTo: more.onlyTo,
+      privately: more.privately,
     },
   }));
 }
 
+type Asked = Pick<Message, 'chatType' | 'ephemeral' | 'privateReply' | 'sender'> &
+  Readonly<{ sentAt?: number }>;
+
 /** Options of a reply that only the sender sees, if the message was ephemeral (H12). */
-export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): ReplyOptions {
-  return ephemeral === true ? { onlyTo: sender.id } : {};
+export function onlyToSender(asked: Asked): ReplyOptions {
+  return asked.ephemeral === true ? toSenderAlone(asked) : {};
+}
+
+/**
+ * Options of a reply that is for the sender alone. With `neutral`, everybody reads that line if nobody alone can be shown
+ * the reply; without it the reply goes to the direct message (U16).
+ */
+export function toSenderAlone(
+  { chatType, privateReply, sender, sentAt = 0 }: Asked,
+  neutral?: string,
+): ReplyOptions {
+  if (chatType === 'private') return {};
+  const { id, language } = sender;
+  const at = privateReply?.at ?? sentAt;
+  return { onlyTo: id, privately: { at, reply: privateReply, neutral, language } };
 }
 
 function channelNameOf(id: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Privately, PrivateReply } from '../core/privately.ts';
 import { storedProvenance } from '../core/provenance.ts';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
@@ -94,6 +95,12 @@ const storedQuote = z.object({
   attachments: storedAttachments.optional(),
 } satisfies FieldsOf<Quote>);
 
+const storedPrivateReply = z.object({
+  kind: z.enum(['command', 'press']),
+  id: z.string(),
+  at: z.number(),
+} satisfies FieldsOf<PrivateReply>);
+
 /** A message as stores write it. Fields that this version does not know are left out. */
 export const storedMessage: z.ZodType<Message> = z.object({
   id: z.string(),
@@ -115,6 +122,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
   shared: z.array(storedQuote).optional(),
   hiddenLinks: z.array(z.string()).optional(),
   ephemeral: z.literal(true).optional(),
+  privateReply: storedPrivateReply.optional(),
   edits: z.string().optional(),
   task: storedTask.optional(),
   platformId: z.string().optional(),
@@ -128,6 +136,7 @@ export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPar
 export const storedReceipt: z.ZodType<Receipt> = z.object({
   id: z.string(),
   silent: z.literal(true).optional(),
+  onlyTo: z.string().optional(),
 });
 
 const storedFile = z.object({
@@ -150,6 +159,15 @@ export const storedPart: z.ZodType<Part> = z.object({
     .optional(),
   replyTo: z.string().optional(),
   onlyTo: z.string().optional(),
+  privately: z
+    .object({
+      at: z.number(),
+      reply: storedPrivateReply.optional(),
+      neutral: z.string().optional(),
+      language: z.string().optional(),
+    } satisfies FieldsOf<Privately>)
+    .optional(),
+  from: z.object({ key: z.string(), conversation: storedConversation }).optional(),
   file: storedFile.optional(),
   more: z.array(storedFile).optional(),
 } satisfies FieldsOf<Part>);

@@ -43,6 +43,7 @@ async function setUp(t: TestContext) {
         void told.push([key, typeof words === 'string' ? words : words(sayIn('en')), more]),
       rows: () => assert.fail('nothing else is sent'),
       say: () => assert.fail('nothing else is sent'),
+      release: () => assert.fail('nothing waits'),
     },
     writeCommand: (_, name) => `/${name}`,
   });

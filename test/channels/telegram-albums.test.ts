@@ -93,6 +93,7 @@ test('Q6 M12 an album that Telegram refuses for good holds no later answer back,
   const files = [await png('a.png'), await png('b.png')];
   const delivery = createDelivery({
     outbox: store.outbox,
+    store,
     channels: new Map([['telegram', bot.channel]]),
     currentPlace: async (place) => place,
     onMoved: async () => undefined,

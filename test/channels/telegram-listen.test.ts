@@ -3,6 +3,7 @@ import type { Update } from 'grammy/types';
 import { test } from 'node:test';
 import type { OnEvent } from '../../src/core/channel.ts';
 import { ann, dm, hearingBot, me, said } from '../support/telegram-updates.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 const pressed = {
   update_id: 2,
@@ -27,6 +28,7 @@ function takeWith(onEvent: OnEvent) {
     onEvent,
     stored: ({ text }) => void done.push(text),
     pressed: ({ action }) => void done.push(action),
+    clock: systemClock,
   });
   return { take, done, log };
 }

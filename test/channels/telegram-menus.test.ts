@@ -30,7 +30,7 @@ test('I1 an unchanged menu is not sent again', async () => {
 
 test('I1 what a menu can not show is left out with a reason, and the rest is shown', () => {
   const entries = ['a-b', 'a_b', 'über', 'x'.repeat(33), 'fine'].map((name) => ({ name, description: 'd' }));
-  const { commands, diagnostics } = toMenu(entries);
+  const { commands, diagnostics } = toMenu(entries, 'group');
   assert.deepEqual(
     commands.map(({ command }) => command),
     ['a_b', 'fine'],
@@ -39,7 +39,10 @@ test('I1 what a menu can not show is left out with a reason, and the rest is sho
     diagnostics.map(({ code }) => code),
     ['MENU_NAME_TAKEN', 'MENU_NAME_UNUSABLE', 'MENU_NAME_UNUSABLE'],
   );
-  const many = toMenu(Array.from({ length: 103 }, (_, index) => ({ name: `n${index}`, description: 'd' })));
+  const many = toMenu(
+    Array.from({ length: 103 }, (_, index) => ({ name: `n${index}`, description: 'd' })),
+    'group',
+  );
   assert.equal(many.commands.length, 100);
   assert.equal(many.diagnostics.filter(({ code }) => code === 'MENU_FULL').length, 3);
 });

@@ -187,11 +187,17 @@ test('H3 a channel post is a message of the channel', () => {
   );
 });
 
-test('A9 business, guest and ephemeral messages are dropped, each with its reason', () => {
+test('U16 an ephemeral command has an id of its own, is meant for the bot and says what its answer names', () => {
+  const message = messageOf(inGroup('/help', { message_id: 0, ephemeral_message_id: 3, date: 7 }));
+  assert.match(message.id, /:e3:7$/);
+  assert.deepEqual([message.ephemeral, message.addressed, message.platformId], [true, true, undefined]);
+  assert.deepEqual(message.privateReply, { kind: 'command', id: '3', at: 7000 });
+});
+
+test('A9 business and guest messages and unsent ones are dropped, each with its reason', () => {
   assert.match(ignored(said('x', { business_connection_id: 'b' })), /business/);
   assert.match(ignored(said('x', { guest_query_id: 'g' })), /guest/);
-  assert.match(ignored(said('x', { message_id: 0 })), /ephemeral/);
-  assert.match(ignored(said('x', { ephemeral_message_id: 3 })), /ephemeral/);
+  assert.match(ignored(said('x', { message_id: 0 })), /not sent yet/);
 });
 
 test('H3 own, empty and service messages are ignored, each with its reason', () => {
@@ -232,6 +238,7 @@ test('H3 a press names who pressed, where and what, and an old message without i
       sender: { id: 'telegram:42', name: 'Ann Lee', kind: 'person' },
       action: 'approve:1',
       receipt: { id: '5' },
+      privateReply: { kind: 'press', id: 'q1', at: 0 },
     },
   });
   assert.equal(press({ message_id: 5, chat: group, date: 0 }).type, 'press');

@@ -4,6 +4,7 @@ import type { Update } from 'grammy/types';
 import { detectEntities } from '../servers/telegram/detect-entities.ts';
 import { openDoor } from '../support/open-door.ts';
 import { group, hearingBot, inGroup, said } from '../support/telegram-updates.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 /** Each update reaches the next of two processes, which share the store alone. */
 async function twoProcesses(t: TestContext) {
@@ -13,6 +14,7 @@ async function twoProcesses(t: TestContext) {
       onEvent,
       stored: () => undefined,
       pressed: () => assert.fail('nothing is pressed'),
+      clock: systemClock,
     });
   const processes = [open(), open()] as const;
   let calls = 0;

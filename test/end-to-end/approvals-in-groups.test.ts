@@ -38,8 +38,9 @@ test('T8 H3 in a group each question answers the message that asked and names it
   );
   // Too late, and still not for the bot.
   ann.says(`yes ${codeIn(ofAnn.text)}`, { in: room });
+  room.setBot('administrator');
   ann.says('/whoami@test_bot', { in: room });
-  await room.nextMessage(/^You: /);
+  await room.nextShownTo(ann, /^You: /);
   assert.equal(room.everSent().filter(({ text }) => refusal.test(text)).length, 0);
   assert.equal(room.everSent().filter(({ text }) => text.startsWith('Denied by Ann')).length, 1);
   const asked = messages.requests.slice(before).map(({ body }) => JSON.stringify(body.messages));

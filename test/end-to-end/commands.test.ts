@@ -142,6 +142,7 @@ test('I3 a name is shown as it is: no link can be made of it in /status or /stop
   const eve = set.telegram.person({ name: '[gift](https://evil.example)' });
   const bob = set.telegram.person({ name: 'Bob' });
   const group = set.telegram.group();
+  group.setBot('administrator');
   eve.says('@test_bot a long question', { in: group });
   await asked;
   for (const [command, expected] of [
@@ -149,7 +150,10 @@ test('I3 a name is shown as it is: no link can be made of it in /status or /stop
     ['/stop@test_bot', /Only \[gift\]/],
   ] as const) {
     bob.says(command, { in: group });
-    const { text, entities } = await group.nextMessage(expected);
+    const isAlone = command.startsWith('/status');
+    const { text, entities } = await (isAlone
+      ? group.nextShownTo(bob, expected)
+      : group.nextMessage(expected));
     assert.match(text, /\[gift\]\(https:\/\/evil\.example\)/);
     assert.ok(!entities.some(({ type }) => type === 'text_link' || type === 'url'), command);
   }
@@ -181,11 +185,10 @@ test('Q2 A3 a command in a mention that comes before its twin is answered for th
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
   const asked = slack.people.mention(anna, room, 'skills');
-  const answer = await slack.posted();
-  assert.match(answer.text, /\/lookup/);
+  await slack.shown.until(({ kind, text }) => kind === 'ephemeral' && /\/lookup/.test(String(text)));
   await asked.delivered;
   await slack.idle();
-  assert.equal(slack.changes.all().length, 1, 'once');
+  assert.equal(slack.shown.all().filter(({ kind }) => kind === 'ephemeral').length, 1, 'once');
 });
 
 test('A10 on Slack, where /start is no command, the owner claims by text, by ! and by the slash command', async (t) => {

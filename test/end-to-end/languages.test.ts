@@ -8,11 +8,12 @@ const open = '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n
 test('H14 each person reads the bot in the language of their client, in one group too', async (t) => {
   const { telegram } = await startWholeBot(t, { toml: open, skills: { diary }, privacy: false });
   const friends = telegram.group();
+  friends.setBot('administrator');
   const said: Record<string, readonly string[]> = {};
   for (const language of ['de', 'pt-br', 'ja', 'tlh']) {
     const person = telegram.person({ name: 'Kim', language });
     person.says('/diary yesterday', { in: friends });
-    const { text, buttons } = await friends.nextMessage();
+    const { text, buttons } = await friends.nextShownTo(person);
     said[language] = [text, ...buttons];
   }
   assert.deepEqual(said, {

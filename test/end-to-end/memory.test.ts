@@ -108,24 +108,24 @@ test('K3 /memory lists notes with buttons; only who may removes one; the model r
   const ann = telegram.person({ name: 'Ann', id: 1002 });
   const bob = telegram.person({ name: 'Bob', id: 1003 });
   const friends = telegram.group({ title: 'Friends' });
+  friends.setBot('administrator');
   for (const text of ['standup is at ten', 'lunch is at noon', 'retro is on friday']) {
     ann.says(`@test_bot\nDO remember {"text": "${text}"}`, { in: friends });
     await friends.nextMessage(/Noted as/);
   }
   bob.says('/memory', { in: friends });
-  assert.deepEqual((await friends.nextMessage(/What I have noted:.*lunch/s)).buttons, []);
+  assert.deepEqual((await friends.nextShownTo(bob, /What I have noted:.*lunch/s)).buttons, []);
   ann.says('/memory', { in: friends });
-  const list = await friends.nextMessage(/What I have noted:.*lunch/s);
+  const list = await friends.nextShownTo(ann, /What I have noted:.*lunch/s);
   assert.deepEqual(list.buttons, ['🗑 Remove 1', '🗑 Remove 2', '🗑 Remove 3']);
   const [first = ''] = /retro.*?([0-9a-f]{8})/s.exec(list.text)?.slice(1) ?? [];
-  const refused = bob.presses(list.id, '🗑 Remove 1', friends);
-  await telegram.until('the refusal', () => refused.text());
-  assert.match(refused.text() ?? '', /You can’t remove this note/);
   bob.says(`@test_bot\nDO forget_memory {"id": "${first}"}`, { in: friends });
   await friends.nextMessage(/no note with this id that this person may remove/);
-  olga.presses(list.id, '🗑 Remove 1', friends);
+  olga.says('/memory', { in: friends });
+  const shown = await friends.nextShownTo(olga, /What I have noted:.*lunch/s);
+  olga.pressesAlone(shown.id, '🗑 Remove 1', friends);
   await telegram.until('the note is gone', () =>
-    friends.sent().find(({ id, text }) => id === list.id && !text.includes('retro')),
+    friends.shownTo(olga).find(({ id, text }) => id === shown.id && !text.includes('retro')),
   );
   const [second = ''] = /lunch.*?([0-9a-f]{8})/s.exec(list.text)?.slice(1) ?? [];
   ann.says(`@test_bot\nDO forget_memory {"id": "${second}"}`, { in: friends });
@@ -168,6 +168,7 @@ test('K3 K6 memory is off in a chat by /settings, and everywhere by config', asy
   const { telegram, messages } = bot;
   const olga = telegram.person({ name: 'Olga', id: 1001 });
   const friends = telegram.group({ title: 'Friends' });
+  friends.setBot('administrator');
   const names = (): readonly string[] => (messages.requests.at(-1)?.body.tools ?? []).map(({ name }) => name);
   olga.says('@test_bot\nDO remember {"text": "standup is at ten"}', { in: friends });
   await friends.nextMessage(/Noted as/);
@@ -177,7 +178,7 @@ test('K3 K6 memory is off in a chat by /settings, and everywhere by config', asy
   await friends.nextMessage('Hello.');
   assert.ok(!names().includes('remember') && !names().includes('recall'), names().join(' '));
   olga.says('/memory', { in: friends });
-  await friends.nextMessage('Memory is off here.');
+  await friends.nextShownTo(olga, 'Memory is off here.');
   olga.says('hello');
   await olga.dm.nextMessage('Hello.');
   assert.ok(names().includes('remember'), 'other chats keep it');

@@ -47,6 +47,7 @@ async function delivering(t: TestContext, onSend: (text: string) => void) {
   };
   const delivery = createDelivery({
     outbox: store.outbox,
+    store,
     channels: new Map([['telegram', channel as Channel]]),
     currentPlace: async (place) => place,
     onMoved: async () => undefined,

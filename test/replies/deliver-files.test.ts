@@ -75,6 +75,7 @@ async function stageOf(
   };
   const delivery = createDelivery({
     outbox: store.outbox,
+    store,
     channels,
     currentPlace: async (place) => place,
     onMoved: async () => undefined,

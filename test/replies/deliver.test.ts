@@ -37,6 +37,7 @@ async function setUp(
   };
   const delivery = createDelivery({
     outbox,
+    store,
     channels: new Map([['telegram', channel]]),
     currentPlace: async (conversation) => place(conversation),
     onMoved: async (_from, to) => {
@@ -121,6 +122,7 @@ test('Q9 a part is marked as being sent when it is its turn, not before; where i
   const lost: string[] = [];
   const channel = recordingChannel(sent, async () => undefined);
   const delivery = createDelivery({
+    store,
     outbox: {
       ...store.outbox,
       sending: async (key) => {
@@ -168,6 +170,7 @@ test('Q6 a row that a dead process left in sending is looked up before it is sen
   await store.outbox.sending('2-second');
   const again = createDelivery({
     outbox,
+    store,
     channels: new Map([
       [
         'telegram',
@@ -199,6 +202,7 @@ test('Q6 a look that fails is made again after the pause the platform asks for, 
   const began = clock.now();
   const again = createDelivery({
     outbox: store.outbox,
+    store,
     channels: new Map([
       [
         'telegram',
@@ -352,6 +356,18 @@ test('Q6 a part takes the place of what is shown for it, and of nothing else aft
   assert.deepEqual(sent, ['1:100 becomes first', '1:second']);
   assert.equal(await store.outbox.shown('a#0'), undefined);
   assert.equal(await store.outbox.pending(here('1')), 0);
+});
+
+test('U16 a part for one person is never an edit of what everybody sees, nor public when it is refused', async () => {
+  const { clock, store, sent } = await setUp(async (_, text) => {
+    if (text === 'for Ann') throw new SendError('refused', 'nobody alone can be shown it');
+  });
+  await store.outbox.show('a#0', { id: '7' });
+  const part = { markdown: 'for Ann', onlyTo: 'telegram:42', privately: { at: 0, neutral: 'Not here.' } };
+  await store.commit({ outbox: [{ key: 'a#0', conversation: here('-1'), part }] });
+  await clock.advance(10);
+  assert.deepEqual(sent, ['-1:7 goes', '-1:Not here.']);
+  assert.equal(await store.outbox.pending(here('-1')), 0);
 });
 
 test('Q6 an edit whose outcome is unknown is made again, looked up by nobody and not counted', async () => {

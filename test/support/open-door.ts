@@ -46,7 +46,7 @@ export async function openDoor(t: TestContext) {
             : { allowed: false, code: 'NOT_ADDRESSED', reason: 'it was not addressed' },
       },
       groups: { left: async () => undefined },
-      replies: { answer: fails, tellOwners: fails },
+      replies: { answer: fails, tellOwners: fails, release: async () => undefined },
     }),
     features,
     overview: { usable: fails, status: fails },

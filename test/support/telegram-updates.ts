@@ -59,7 +59,7 @@ export function toEvent(update: Update, self: Me): ReturnType<typeof fromTelegra
   const edited = update.edited_message ?? update.edited_channel_post;
   if (said !== undefined) return fromTelegramSaid(said, self);
   if (edited !== undefined) return toEdited(edited, self);
-  if (update.callback_query !== undefined) return fromTelegramPress(update.callback_query);
+  if (update.callback_query !== undefined) return fromTelegramPress(update.callback_query, 0);
   return update.my_chat_member === undefined
     ? { ignored: 'unused' }
     : fromTelegramStanding(update.my_chat_member);

@@ -42,6 +42,8 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
     async send(conversation, part, key, begin) {
       const { chat } = conversation;
       const { markdown } = part;
+      if (aloneIn(chat, part) !== undefined && part.file !== undefined)
+        throw new SendError('refused', 'Slack shows files to everybody in a channel');
       // Sharing the files sends the message.
       const uploaded: { id: string; title: string }[] = [];
       for (const file of filesOf(part)) uploaded.push({ id: await uploadFile(call, file), title: file.name });
@@ -102,16 +104,24 @@ async function removeMessage(
   }
 }
 
+/** The only person who sees the part, by Slack's id; undefined if the chat is theirs alone, or if everybody sees it. */
+function aloneIn(chat: string, { onlyTo }: Part): string | undefined {
+  return onlyTo === undefined || userOf(onlyTo) === chat ? undefined : userOf(onlyTo);
+}
+
 /** Posts a part as a message that everybody sees, or only the person `onlyTo`. */
 async function postPart(
   call: CallSlack,
   { chat, thread }: Conversation,
   { part, message, key }: Readonly<{ part: OutgoingPart; message: SlackMessage; key: string }>,
 ): Promise<Receipt> {
-  const { onlyTo } = part;
+  const { onlyTo, replyTo } = part;
+  const alone = aloneIn(chat, part);
+  // Nothing is seen in a thread that has no messages yet.
+  const seenThread = thread === replyTo ? undefined : thread;
   const place = { channel: chat, thread_ts: thread };
   const post = (body: Body) =>
-    onlyTo === undefined
+    alone === undefined
       ? call('chat.postMessage', {
           ...place,
           metadata: keyMetadata(key),
@@ -120,9 +130,11 @@ async function postPart(
           unfurl_media: false,
           ...body,
         })
-      : call('chat.postEphemeral', { ...place, user: userOf(onlyTo), ...body });
+      : call('chat.postEphemeral', { ...place, thread_ts: seenThread, user: alone, ...body });
   const answer = await withFallback(post, toBody(part, message), () => toPlainBody(part, message));
-  return { id: textField(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
+  return alone === undefined
+    ? { id: textField(answer, 'ts') }
+    : { id: textField(answer, 'message_ts'), onlyTo };
 }
 
 async function withFallback<Answer>(

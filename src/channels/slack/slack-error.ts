@@ -82,6 +82,7 @@ const refusals: readonly string[] = [
   'is_archived',
   'cannot_dm_bot',
   'user_not_found',
+  'user_not_in_channel',
   'user_disabled',
   'messages_tab_disabled',
   'restricted_action',

@@ -61,7 +61,7 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
   const uploads = createTelegramApi({ ...settings, timeoutSeconds: longestUploadSeconds });
   const shared = reserve && { name: 'telegram', reserve };
   const pace = createRateLimiter(settings.paced ? telegramPace : [], clock, shared);
-  const parts = createSendPart({ api, uploads, pace });
+  const parts = createSendPart({ api, uploads, pace, clock, log });
   const split = createMarkdownTask(new URL('./split-worker', import.meta.url), {
     read: splitForTelegram,
     plain: splitPlain,
@@ -125,6 +125,7 @@ function createConnection(
         commands,
         onEvent,
         stored: (message) => react(message, settings.reaction, { api, log }),
+        clock,
         pressed: (press, words) => answerPress(press, words, { api, log }),
         log,
       });
@@ -176,7 +177,7 @@ function react(
   emoji: TelegramSettings['reaction'],
   { api, log }: Calls,
 ): void {
-  if (emoji === undefined) return;
+  if (emoji === undefined || platformId === undefined) return;
   const message = { chat_id: Number(conversation.chat), message_id: Number(platformId) };
   api
     .setMessageReaction({ ...message, reaction: [{ type: 'emoji', emoji }] })

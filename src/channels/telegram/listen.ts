@@ -5,6 +5,7 @@ import type { Me } from './message-parts.ts';
 import { toEdited, fromTelegramPress, fromTelegramSaid, fromTelegramStanding } from './to-event.ts';
 import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
 export type TelegramListening = Readonly<{
@@ -24,10 +25,11 @@ export function listenToTelegram(
     onEvent: OnEvent;
     stored: (message: Message) => void;
     pressed: (press: Press, words?: string) => void;
+    clock: Clock;
     log: Log;
   }>,
 ): TelegramListening {
-  const { commands, onEvent, stored, pressed, log } = options;
+  const { commands, onEvent, stored, pressed, clock, log } = options;
   let addressedAlbums: ReadonlySet<string | undefined> = new Set();
 
   const asMe = ({ id, username }: UserFromGetMe): Me => ({ id, username, commands: commands() });
@@ -45,10 +47,12 @@ export function listenToTelegram(
     return event && onEvent(event);
   });
   bot.on('callback_query', async ({ update, callbackQuery }) => {
-    const event = read(update, () => fromTelegramPress(callbackQuery));
+    const event = read(update, () => fromTelegramPress(callbackQuery, clock.now()));
     if (event?.type !== 'press') return;
     const told: { words?: string } = {};
-    await onEvent({ ...event, tell: (words) => void (told.words = words) });
+    // A skill that is picked from a private list answers in the group, as a typed call does.
+    const openThread = async () => event.press.conversation;
+    await onEvent({ ...event, openThread, tell: (words) => void (told.words = words) });
     pressed(event.press, told.words);
   });
   bot.on('my_chat_member', async ({ update, myChatMember }) => {

@@ -2,10 +2,13 @@ import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { sendAlbum, sendFile } from './files.ts';
+import { createSendAlone, isAlone, type SendAlone } from './send-alone.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 
 /** Sends parts within the rate limit. All failures are SendErrors. Only bad formatting is tried again. */
 export type SendPart = Readonly<{
@@ -26,10 +29,13 @@ type SendDeps = Readonly<{
   /** An API with a longer timeout, for large files. */
   uploads: TelegramApi;
   pace: RateLimiter;
+  clock: Clock;
+  log: Log;
 }>;
 
 export function createSendPart(deps: SendDeps): SendPart {
   const { api, pace } = deps;
+  const alone = createSendAlone(deps);
   const failed: SendPart['failed'] = (chat, error) => {
     const retryAfterMs = error instanceof TelegramFault ? error.retryAfterMs : undefined;
     if (retryAfterMs !== undefined) pace.pause(chat, retryAfterMs);
@@ -49,31 +55,35 @@ export function createSendPart(deps: SendDeps): SendPart {
     async send(conversation, part, _key, begin) {
       let beginning = false;
       try {
-        const sent = await withMarks(part.markdown, async (text) => {
+        return await withMarks(part.markdown, async (text) => {
           await pace.wait(conversation.chat);
           beginning = true;
           await begin?.();
           beginning = false;
-          return post(deps, conversation, part, text);
+          if (isAlone(part, conversation.chat)) return alone.send(part, wordsOf(conversation, part, text));
+          return { id: String((await post(deps, conversation, part, text)).message_id) };
         });
-        return { id: String(sent.message_id) };
       } catch (error) {
         throw beginning ? error : await thrown(conversation.chat, error);
       }
     },
-    async edit({ chat }, { id }, part) {
-      const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
+    async edit(conversation, receipt, part) {
+      const { chat } = conversation;
+      const message = { chat_id: Number(chat), message_id: Number(receipt.id), ...noPreview };
       try {
         await withMarks(part.markdown, async (text) => {
           await pace.wait(chat);
+          if (receipt.onlyTo !== undefined) return alone.edit(receipt, wordsOf(conversation, part, text));
           return api.editMessageText({ ...message, ...text, reply_markup: keyboard(part.buttons) });
         });
       } catch (error) {
         if (!saidBy(error, /message is not modified/)) throw await thrown(chat, error);
       }
     },
-    async remove({ chat }, { id }) {
+    async remove({ chat }, receipt) {
+      const { id, onlyTo } = receipt;
       try {
+        if (onlyTo !== undefined) return await alone.remove(Number(chat), receipt);
         await api.deleteMessage({ chat_id: Number(chat), message_id: Number(id) });
       } catch (error) {
         if (!saidBy(error, /message to delete not found/)) throw await thrown(chat, error);
@@ -97,6 +107,10 @@ export async function withMarks<Result>(
     if (!saidBy(error, /can't parse entities/)) throw error;
     return call({ text: toTelegramText(markdown) });
   }
+}
+
+function wordsOf(conversation: Conversation, part: Part, text: MarkedText): Parameters<SendAlone['send']>[1] {
+  return { ...chatAddress(conversation), ...text, ...noPreview, reply_markup: keyboard(part.buttons) };
 }
 
 function post(

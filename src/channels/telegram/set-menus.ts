@@ -43,7 +43,7 @@ export function createSetMenus(
   return async (menus, language) => {
     const found: Diagnostic[] = [];
     for (const room of ['private', 'group'] as const) {
-      const { commands, diagnostics } = toMenu(menus[room]);
+      const { commands, diagnostics } = toMenu(menus[room], room);
       found.push(...diagnostics, ...(await set(scopes[room], commands, language)));
     }
     return [...new Map(found.map((diagnostic) => [diagnostic.message, diagnostic])).values()];
@@ -63,6 +63,7 @@ export function namesOf(menus: Menus): ReadonlySet<string> {
  */
 export function toMenu(
   entries: readonly MenuEntry[],
+  room: keyof Menus,
 ): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {
   const commands = new Map<string, BotCommand>();
   const owners = new Map<string, string>();
@@ -99,7 +100,8 @@ export function toMenu(
       );
     } else {
       owners.set(command, entry.name);
-      commands.set(command, { command, description: describe(entry) });
+      const alone = entry.alone === true && room === 'group' ? { is_ephemeral: true } : {};
+      commands.set(command, { command, description: describe(entry), ...alone });
     }
   }
   return { commands: [...commands.values()], diagnostics };

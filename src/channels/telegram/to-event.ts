@@ -64,10 +64,13 @@ function isThere(member: ChatMember): boolean {
   return member.status !== 'left' && member.status !== 'kicked';
 }
 
-export function fromTelegramPress(query: CallbackQuery): Converted {
+/** `now` is in milliseconds since 1970, because a press has no time of its own. */
+export function fromTelegramPress(query: CallbackQuery, now: number): Converted {
   const { message, data } = query;
   if (message === undefined) return { ignored: 'the button belongs to an inline message' };
   if (data === undefined) return { ignored: 'the button carries no action' };
+  const sender = telegramPerson(query.from);
+  const alone = 'ephemeral_message_id' in message ? message.ephemeral_message_id : undefined;
   return {
     event: {
       type: 'press',
@@ -76,9 +79,12 @@ export function fromTelegramPress(query: CallbackQuery): Converted {
         conversation: telegramConversation(message),
         chatType: telegramChatType(message.chat),
         external: false,
-        sender: telegramPerson(query.from),
+        sender,
         action: data,
-        receipt: { id: String(message.message_id) },
+        receipt:
+          alone === undefined ? { id: String(message.message_id) } : { id: String(alone), onlyTo: sender.id },
+        ephemeral: alone === undefined ? undefined : true,
+        privateReply: { kind: 'press', id: query.id, at: now },
       },
     },
   };

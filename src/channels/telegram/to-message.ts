@@ -34,22 +34,27 @@ export function fromTelegramMessage(from: TelegramMessage, me: Me): Readonly<{ m
   const isPassedOn = from.forward_origin !== undefined;
   // The person who forwards a message does not mean the people whom it mentions (M11).
   const meant = call?.meant === true || (read.mentioned && !isPassedOn) || reply?.own === true;
+  const alone = from.ephemeral_message_id;
   const own = isPassedOn ? '' : (call?.text ?? read.text);
   return {
     message: {
-      id: `telegram:${from.chat.id}:${from.message_id}`,
+      // Ephemeral ids are used again once such a message is gone.
+      id: `telegram:${from.chat.id}:${alone === undefined ? from.message_id : `e${alone}:${from.date}`}`,
       conversation: telegramConversation(from),
       chatType: telegramChatType(from.chat),
       external: false,
       sender,
       text: own,
-      addressed: call?.forOther !== true && (meant || from.chat.type === 'private'),
+      addressed: call?.forOther !== true && (meant || from.chat.type === 'private' || alone !== undefined),
       command: call?.command,
       attachments,
       replyTo: reply,
       shared: shared.length === 0 ? undefined : shared,
       hiddenLinks: own === '' || read.hiddenLinks.length === 0 ? undefined : read.hiddenLinks,
-      platformId: String(from.message_id),
+      ephemeral: alone === undefined ? undefined : true,
+      privateReply:
+        alone === undefined ? undefined : { kind: 'command', id: String(alone), at: from.date * 1000 },
+      platformId: alone === undefined ? String(from.message_id) : undefined,
       sentAt: from.date * 1000,
     },
   };
@@ -81,7 +86,7 @@ export function telegramPerson(user: User): Sender {
 }
 
 function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {
-  if (from.message_id === 0 || from.ephemeral_message_id !== undefined) return 'it is ephemeral';
+  if (from.message_id === 0 && from.ephemeral_message_id === undefined) return 'it is not sent yet';
   if (from.business_connection_id !== undefined) return 'it belongs to a business account';
   if (from.guest_query_id !== undefined) return 'it is a guest query from a chat the bot is not in';
   if (from.direct_messages_topic !== undefined) return 'it is a direct message to a channel';

@@ -23,6 +23,7 @@ export type AdmitDeps = App &
   }>;
 
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
+const onlyCommands = fixed`Where only you see it, I answer commands such as /help. For everything else write to all here, or to me in a direct message.`;
 const tooMany = fixed`Too many messages are waiting here, so I skipped this one. Please wait for my answers, then send it again.`;
 
 /**
@@ -38,12 +39,16 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   if (await strangers.claims(message)) return;
   const decision = await users.decide(message);
   if (decision.allowed) await users.heard(message.sender);
+  if (decision.allowed && message.chatType === 'private') await deps.replies.release(message.sender.id);
   // A secret that was asked for, or a question's code, needs no mention.
   const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
   if (mayAct && (await features.take(message, decision.allowed))) return;
   if (!decision.allowed) return refuse(message, decision, deps);
   if (await commands.atOnce(message, event.openForm)) return;
-  if (event.openThread !== undefined) return acceptInThread(message, event.openThread, event, deps);
+  const isAlone = message.ephemeral === true;
+  if (isAlone && event.openThread !== undefined)
+    return acceptInThread(message, event.openThread, event, deps);
+  if (isAlone) return answerAlone(message, deps);
   await accept(message, { ...event, join }, deps);
 }
 
@@ -99,6 +104,17 @@ async function acceptInThread(
     return deps.replies.answer(message, sayIn(message.sender.language)(nothingToEnd));
   const { ephemeral: _, ...said } = message;
   await accept({ ...said, conversation: await openThread(judged.shown) }, event, deps);
+}
+
+/**
+ * Answers an ephemeral message that no thread can be opened for. A model does not see it, because others would read the
+ * words in what this chat remembers (U16).
+ */
+async function answerAlone(message: Message, deps: AdmitDeps): Promise<void> {
+  const judged = await deps.judge(message, { isNew: true });
+  if (judged.kind === 'answer') return deps.replies.answer(message, judged.text, judged.more);
+  const text = sayIn(message.sender.language)(judged.kind === 'command' ? nothingToEnd : onlyCommands);
+  await deps.replies.answer(message, text);
 }
 
 async function accept(

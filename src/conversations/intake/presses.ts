@@ -42,7 +42,7 @@ export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Pro
 }
 
 function toMessage(pressed: Press, text: string, sentAt: number): Message {
-  const { id, conversation, chatType, external, sender, ephemeral } = pressed;
+  const { id, conversation, chatType, external, sender, ephemeral, privateReply } = pressed;
   return {
     id: `press:${id}`,
     conversation,
@@ -50,6 +50,7 @@ function toMessage(pressed: Press, text: string, sentAt: number): Message {
     external,
     sender,
     ephemeral,
+    privateReply,
     text,
     addressed: true,
     command: parseCommand(text),
@@ -67,8 +68,9 @@ async function show(
 ): Promise<void> {
   const { id, conversation, receipt, ephemeral } = pressed;
   const key = `outcome:${id}`;
-  // Ephemeral messages can't be edited, so the outcome is a new message.
-  if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
+  // Where an ephemeral message can't be edited, the outcome is a new one.
+  const isShown = receipt !== undefined && (ephemeral !== true || receipt.onlyTo !== undefined);
+  if (isShown) await store.outbox.show(partKey(key, 0), receipt);
   const outbox = await replies.rows(conversation, key, outcome, { ...onlyToSender(pressed), ...more });
   await store.commit({ outbox });
 }

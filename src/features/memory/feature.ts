@@ -16,6 +16,7 @@ export const memory = {
   commands: {
     memory: {
       menu: fixed`What I have noted here`,
+      alone: true,
       help: (write, say) => say`${write('memory')} lists what I have noted, with buttons to remove it`,
     },
   },

@@ -27,6 +27,7 @@ export const routines = {
   commands: {
     routines: {
       menu: fixed`Reminders and what I do at set times`,
+      alone: true,
       help: (write, say) => say`${write('routines')} shows reminders and what I do at set times`,
     },
   },

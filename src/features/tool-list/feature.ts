@@ -10,6 +10,7 @@ export const toolList = {
   commands: {
     tools: {
       menu: fixed`What I and my skills can use here`,
+      alone: true,
       help: (write, say) => say`${write('tools')} lists what I and my skills can use here`,
     },
   },

@@ -9,10 +9,7 @@ import { skillNamed } from '../../core/skill.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode, nearest, oneLine } from '../../lib/text/text.ts';
 
-/** Channels that can show an answer to one person in a group. On others the answer is a direct message. */
-const showToOne = ['slack', 'terminal'];
-
-export type WhyDeps = Pick<App, 'users' | 'replies'> &
+export type WhyDeps = Pick<App, 'users'> &
   Readonly<{
     explain: ExplainAccess;
     /** All features, for what they keep that changes what a person may do. */
@@ -27,7 +24,7 @@ export async function answerWhy(
   message: Message,
   args: string,
   write: WriteHere,
-  { users, replies, explain, features }: WhyDeps,
+  { users, explain, features }: WhyDeps,
 ): Promise<CommandAnswer> {
   const { sender, conversation, chatType, external } = message;
   const say = sayIn(sender.language);
@@ -39,11 +36,7 @@ export async function answerWhy(
   const found = await explain({ who: asked.who, where: asked.where, ...place }, say);
   const kept = await Promise.all(features().map(async (feature) => feature.kept?.(asked, say) ?? []));
   const text = [answerOf(asked, found, isHere, say), ...kept.flat()].join('\n\n');
-  if (chatType === 'private') return { text };
-  if (showToOne.includes(conversation.channel)) return { text, more: { onlyTo: sender.id } };
-  const chat = sender.id.slice(sender.id.indexOf(':') + 1);
-  await replies.say({ channel: conversation.channel, chat }, `${message.id}-why`, text);
-  return { text: say`I answered you in a direct message.` };
+  return { text };
 }
 
 /**

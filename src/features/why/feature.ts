@@ -10,6 +10,7 @@ export const why = {
   commands: {
     why: {
       menu: fixed`Who may do what, and by which rule (owners)`,
+      alone: true,
       help: (write, say) => say`${write('why')} says who may do what, and by which rule (owners)`,
       onlyWithMark: true,
     },

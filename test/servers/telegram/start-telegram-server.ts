@@ -151,7 +151,6 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
         if (request.complete) throw error;
         return undefined;
       });
-      // Whoever called ended in the middle of it: nothing is carried out.
       if (call === undefined) return;
       Object.assign(record, { method: call.method, args: call.args });
       recorded.push(record);
@@ -167,7 +166,8 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
         return void response.writeHead(status, { 'content-type': 'application/json' }).end(json);
       }
       if (fault !== undefined) await meet(fault, clock);
-      const result = await carryOut(call.method, call.args, gone.signal, call.files);
+      const { [fault?.forgets ?? '']: _, ...known } = call.args;
+      const result = await carryOut(call.method, known, gone.signal, call.files);
       record.answer = { ok: true, result: structuredClone(result) };
       waiting.check();
       if (fault?.lateMs !== undefined) await clock.sleep(fault.lateMs);

@@ -1,0 +1,16 @@
+/**
+ * What lets a bot answer one person in a group on platforms that want a reason for it: their ephemeral command or their
+ * press. `at` is when they did it, in milliseconds since 1970.
+ */
+export type PrivateReply = Readonly<{ kind: 'command' | 'press'; id: string; at: number }>;
+
+/** How a part for one person in a group is delivered (U16). */
+export type Privately = Readonly<{
+  /** When the person did what this answers, in milliseconds since 1970: they are reading then. */
+  at: number;
+  reply?: PrivateReply;
+  /** Said to everybody instead if it can't be shown to one. Undefined: the part goes to their direct message. */
+  neutral?: string;
+  /** Language of the sentence that tells where the part went (H14). */
+  language?: string;
+}>;

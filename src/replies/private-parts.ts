@@ -1,0 +1,134 @@
+import type { Channel, Part } from '../core/channel.ts';
+import type { Conversation } from '../core/conversation.ts';
+import { sayIn } from '../core/texts/say.ts';
+import type { Log } from '../lib/log.ts';
+import type { OutboxRow } from '../store/outbox.ts';
+import type { Step, Store } from '../store/store.ts';
+
+type Row = Pick<OutboxRow, 'key' | 'conversation' | 'part'>;
+type Rows = NonNullable<Step['outbox']>;
+
+/** How long a part waits for the person's first direct message: as long as outbox rows are kept. */
+const waitMs = 7 * 24 * 3_600_000;
+
+/** The direct message with this person. Platforms accept their id as the chat's. */
+function directMessage(person: string): Conversation {
+  const end = person.indexOf(':');
+  return { channel: person.slice(0, end), chat: person.slice(end + 1) };
+}
+
+/**
+ * What is sent instead of a part for one person that the platform refused to show them where it belongs (U16). Nothing
+ * of the part itself is ever for all: either it goes to their direct message, or a neutral line is said in its place.
+ * Undefined if it was for a direct message already, or if everybody may see it.
+ */
+function insteadOf({ key, conversation, part }: Row, channel: Channel): Rows | undefined {
+  const { onlyTo, privately, replyTo, ...rest } = part;
+  // In a direct message the other buttons would mean that chat.
+  const links = part.buttons?.filter((button) => 'url' in button) ?? [];
+  const buttons = links.length === 0 ? undefined : links;
+  if (onlyTo === undefined || part.from !== undefined) return undefined;
+  const direct = directMessage(onlyTo);
+  if (direct.channel !== conversation.channel || direct.chat === conversation.chat) return undefined;
+  const base = key.replace(/#\d+$/, '');
+  if (privately?.neutral !== undefined) {
+    const { neutral, language } = privately;
+    const instead = { markdown: neutral, replyTo, buttons: directButton(channel, language) };
+    return [{ key: `${base}!neutral`, conversation, part: instead }];
+  }
+  const from = { key: base.replace(/!whole$/, ''), conversation };
+  return [
+    { key: `${key}!direct`, conversation: direct, part: { ...rest, buttons, onlyTo, privately, from } },
+  ];
+}
+
+/** What is said in the group, in words that all may read, on where the part went or that it waits. */
+function notesOn({ part }: Row, arrived: boolean, channel: Channel): Rows {
+  const { from, privately } = part;
+  if (from === undefined) return [];
+  const say = sayIn(privately?.language);
+  const { conversation } = from;
+  if (arrived) {
+    const markdown = say`I answered you in a direct message.`;
+    return [{ key: `${from.key}!note`, conversation, part: { markdown } }];
+  }
+  const buttons = directButton(channel, privately?.language);
+  const markdown = say`I can say that only in a direct message. Write to me there, and you get it.`;
+  return [{ key: `${from.key}!note`, conversation, part: { markdown, buttons } }];
+}
+
+type Sending = Readonly<{ row: Row; channel: Channel }>;
+
+/** Tells in the group what became of an answer that was for one person there. */
+export async function tellWhere(
+  { row, channel }: Sending,
+  arrived: boolean,
+  store: Pick<Store, 'commit'>,
+): Promise<void> {
+  const outbox = notesOn(row, arrived, channel);
+  if (outbox.length > 0) await store.commit({ outbox });
+}
+
+type KeepDeps = Readonly<{
+  store: Pick<Store, 'commit' | 'keyed' | 'outbox'>;
+  outbox: Pick<Store['outbox'], 'sent' | 'dead'>;
+  log: Log;
+}>;
+
+/**
+ * Takes up a part for one person that the platform refused to show them. True if something else is sent instead, or if
+ * the part waits for a direct message. It never goes where others read it (U16).
+ */
+export async function keepPrivate(
+  sending: Sending,
+  reason: string,
+  { store, outbox, log }: KeepDeps,
+): Promise<boolean> {
+  const { row, channel } = sending;
+  const { onlyTo, from } = row.part;
+  if (onlyTo === undefined) return false;
+  const instead = insteadOf(row, channel);
+  if (instead !== undefined) {
+    log.info({ outbox: row.key, reason }, 'a part for one person goes another way');
+    await store.commit({ outbox: instead });
+    await outbox.sent(row.key, { id: 'elsewhere', onlyTo });
+    return true;
+  }
+  if (from === undefined) return false;
+  await createWaitingParts(store).add(onlyTo, row.key);
+  await tellWhere(sending, false, store);
+  await outbox.dead(row.key, `it waits for a direct message: ${reason}`);
+  return true;
+}
+
+/** A button that names no skill, because everybody reads its address. */
+function directButton(channel: Channel, language: string | undefined): Part['buttons'] {
+  const url = channel.directLink();
+  return url === undefined ? undefined : [{ label: sayIn(language)`Open a direct message`, url }];
+}
+
+/** Parts that wait until their receiver opens a direct message with the bot, by person. */
+export function createWaitingParts(store: Pick<Store, 'keyed' | 'outbox'>): Readonly<{
+  add(person: string, key: string): Promise<void>;
+  /** The person wrote a direct message: what waits for them is sent. */
+  release(person: string): Promise<void>;
+}> {
+  const waiting = store.keyed('waiting-parts');
+  return {
+    async add(person, key) {
+      const known = (await waiting.get<readonly string[]>(person)) ?? [];
+      await waiting.set(person, [...known.filter((one) => one !== key), key], waitMs);
+    },
+    async release(person) {
+      const keys = await waiting.get<readonly string[]>(person);
+      if (keys === undefined || keys === null) return;
+      for (const key of keys) await store.outbox.revive(key);
+      await waiting.delete(person);
+    },
+  };
+}
+
+/** Whether the part may be shown by an edit of this message: private words never go into one that others see. */
+export function fitsInto(part: Part, shown: Readonly<{ onlyTo?: string }>): boolean {
+  return part.onlyTo === shown.onlyTo;
+}
