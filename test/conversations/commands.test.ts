@@ -60,7 +60,7 @@ test('L1 F5 skill new, list, show and validate work on a workspace, bad files in
   assert.equal((await run(['skill', 'validate', '--strict', file])).code, 0);
   const again = await run(['skill', 'new', 'weather']);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /is there already/);
+  assert.match(again.stderr, /exists already/);
   assert.equal((await run(['skill', 'new', 'Bad Name'])).code, 1);
   await write(
     'workspace/skills/broken.md',
