@@ -56,7 +56,7 @@ test('X7 L12 S8 a server that is away, one with a changed tool and a broken plug
   assert.match(servers[1]?.why ?? '', refused);
   assert.equal(plugins.length, 1);
   const visitor = await enter((await openDashboard(t, set)).newLink());
-  const page = (await visitor.get('/')).body;
+  const page = (await visitor.get('/health')).body;
   assert.match(page, /MCP servers and plugins[^]*tracker[^]*away[^]*it refuses the sign-in/);
 });
 
