@@ -47,8 +47,8 @@ type InboxWorkerOptions = Readonly<{
 type InboxWorkerHost = Readonly<{
   store: Pick<Store, 'inbox' | 'signals'> &
     Readonly<{
-      pendingRequests: Pick<Store['pendingRequests'], 'open'>;
-      keyed(namespace: 'deaths'): Pick<Values, 'get' | 'set'>;
+      pendingRequests: Store['pendingRequests'];
+      keyed(namespace: 'deaths'): Values;
     }>;
   clock: Clock;
   log: Log;
@@ -187,11 +187,7 @@ function createRunQueue(
 
 /** Makes the functions that follow a failed try: another try later, or none. */
 function createFailItem(
-  {
-    progressed,
-    onDead,
-    mostTries,
-  }: Required<Pick<InboxWorkerOptions, 'progressed' | 'onDead' | 'mostTries'>>,
+  { progressed, onDead, mostTries }: Required<InboxWorkerOptions>,
   { inbox, clock, log }: Readonly<{ inbox: Store['inbox']; clock: Clock; log: Log }>,
 ) {
   return {

@@ -45,7 +45,7 @@ export function createSuspects(
   options: Readonly<{
     inbox: Inbox;
     /** Values that are kept when the process restarts. */
-    stored: Pick<Values, 'get' | 'set'>;
+    stored: Values;
     progressed(item: InboxItem, at: number): Promise<boolean>;
     deadLetter(item: InboxItem, error: Error): Promise<void>;
     mostTries(key: string): number;

@@ -9,11 +9,7 @@ import { FolderFull, type Folders } from '../folders/folders.ts';
  */
 export function inFolders(
   tool: Tool,
-  {
-    names,
-    places,
-    folders,
-  }: Readonly<{ names: readonly string[]; places: FileScopes; folders: Pick<Folders, 'use'> }>,
+  { names, places, folders }: Readonly<{ names: readonly string[]; places: FileScopes; folders: Folders }>,
 ): Tool {
   const how = tool.traits.sideEffects ? 'changes' : 'reads';
   return {

@@ -78,7 +78,7 @@ export function createFinishApproval(
 
 async function wasInterrupted(
   { transcript, toolUseId }: PendingRequest,
-  { transcripts }: Pick<Store, 'transcripts'>,
+  { transcripts }: Store,
 ): Promise<boolean> {
   const { entries } = await transcripts.read(transcript);
   return entries.some(

@@ -107,7 +107,7 @@ export function capabilityTools(calling: Calling, deps: CapabilityDeps): readonl
   return [listTool(calling, deps), invokeTool(calling, deps), authTool(calling, deps)];
 }
 
-function callerOf(calling: Calling, { requester }: Pick<ToolContext, 'requester'>): CapabilityCaller {
+function callerOf(calling: Calling, { requester }: ToolContext): CapabilityCaller {
   return { ...calling, requester };
 }
 
@@ -171,10 +171,7 @@ function invokeTool(calling: Calling, deps: CapabilityDeps): Tool {
   return { ...tool, assess: assessCall };
 
   /** The checks come before a person is asked to confirm (C5). */
-  async function assessCall(
-    input: unknown,
-    context: Pick<ToolContext, 'requester' | 'signal'>,
-  ): Promise<CallAssessment> {
+  async function assessCall(input: unknown, context: ToolContext): Promise<CallAssessment> {
     const caller = callerOf(calling, context);
     const request = input as Parameters<InvokeCapability['prepare']>[1];
     const prepared = await invoke.prepare(caller, request, context.signal);
