@@ -19,6 +19,7 @@ import type { Budgets } from './limits/budgets.ts';
 import type { SendLargeTables } from './replies/large-tables.ts';
 import type { Replies } from './replies/replies.ts';
 import type { AnsweredThreads } from './replies/threads.ts';
+import type { WorkStates } from './replies/work-states.ts';
 import type { SkillSandbox } from './skills/open-library.ts';
 import type { SkillLibrary } from './skills/skill-library.ts';
 import type { Store } from './store/store.ts';
@@ -65,6 +66,7 @@ export type App = Readonly<{
   writeCommand: WriteCommand;
   replies: Replies;
   answered: AnsweredThreads;
+  workStates: WorkStates;
   deliverArtifacts: DeliverArtifacts;
   sendLargeTables: SendLargeTables;
   /** Whether somebody in this conversation can be asked. */

@@ -94,7 +94,7 @@ function agentDeps(app: App, features: readonly Feature[], received: KeptFiles['
     stillAdmitted,
     judgeCalls: createJudgeCalls({
       ...app,
-      ask: features.find(({ ask }) => ask !== undefined)?.ask ?? nobody,
+      ask: showAsking(features.find(({ ask }) => ask !== undefined)?.ask ?? nobody, app),
       stillAdmitted,
       whose: (text, of) => whoseDraft(text, of, store),
     }),
@@ -102,6 +102,15 @@ function agentDeps(app: App, features: readonly Feature[], received: KeptFiles['
     requirements: createRequirements({ config, mode: sandbox.mode, available, features }),
     asItStands: createAsItStands(createWrittenSkills(store), writtenRoot(config())),
     withPictures: createWithPictures({ received, log }),
+  };
+}
+
+/** The conversation shows that the bot waits for a person, as long as it does (U15). */
+function showAsking(ask: AskPeople, { workStates }: Pick<App, 'workStates'>): AskPeople {
+  return {
+    ...ask,
+    request: (call, ...more) =>
+      workStates.asking(call.requester.conversation, () => ask.request(call, ...more)),
   };
 }
 

@@ -10,6 +10,7 @@ import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import { createSendLargeTables } from '../replies/large-tables.ts';
 import { createReplies } from '../replies/replies.ts';
 import { createAnsweredThreads } from '../replies/threads.ts';
+import { createWorkStates } from '../replies/work-states.ts';
 import { createKeptFiles, type KeptFiles } from '../runs/kept-files.ts';
 import { createOutsideTools } from '../tools/outside-tools.ts';
 import { createChatAgent } from '../tools/settings/chat-agent.ts';
@@ -94,6 +95,7 @@ export function createApp(parts: BotParts, features: () => readonly Feature[]): 
       channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`,
     replies,
     answered: createAnsweredThreads(store),
+    workStates: createWorkStates({ channels, store, clock, log }),
     deliverArtifacts,
     sendLargeTables: createSendLargeTables({ channels, deliverArtifacts, redact: () => now.redact, log }),
     canAsk: terminals?.canAsk ?? (() => true),

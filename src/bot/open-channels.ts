@@ -1,9 +1,8 @@
-import type { ThreadPartners } from '../core/channel.ts';
+import type { ThreadPartners, Conversation } from '../core/conversation.ts';
 import type { TelegramSettings } from '../channels/telegram/create-telegram.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../store/store.ts';
 import { hostAndPort } from '../lib/text/text.ts';

@@ -7,6 +7,7 @@ import { ModelError } from '../core/errors.ts';
 import type { QueuedTask } from '../core/feature.ts';
 import { repliesTo, type Message } from '../core/message.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
+import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { partKey } from '../replies/replies.ts';
 import { runTask, taskProgress, tellResult, type RunTask } from '../runs/tasks.ts';
@@ -38,6 +39,14 @@ type Work = Readonly<{ item: InboxItem; message: Message; signal: AbortSignal }>
 
 /** Answers one queued item. May be repeated after a crash at any point (Q5). */
 export async function handleItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
+  try {
+    await answerItem(item, signal, deps);
+  } finally {
+    if (!isShuttingDown(signal)) await deps.workStates.refresh(item.message.conversation);
+  }
+}
+
+async function answerItem(item: InboxItem, signal: AbortSignal, deps: ItemDeps): Promise<void> {
   const { store, features } = deps;
   const message = await completeChat(item.message, deps.channels);
   const work = { item, message, signal };
@@ -130,6 +139,7 @@ async function answerByTurn(
 ): Promise<void> {
   const { item, message, signal } = work;
   const { store, users, replies } = deps;
+  deps.workStates.working(message);
   const shown = showProgress(
     {
       conversation: message.conversation,

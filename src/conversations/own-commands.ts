@@ -58,7 +58,7 @@ export const ownCommandRows: CommandRows = {
 
 /** Their answers. `new` and `clear` are answered in their turn in the queue. */
 export function ownCommands(
-  { runtime, store, users, writeCommand, chatCommands }: App,
+  { runtime, store, users, workStates, writeCommand, chatCommands }: App,
   { usable, status }: Overview,
   features: FeatureParts,
 ): Readonly<Record<string, AnswerCommand>> {
@@ -103,11 +103,11 @@ export function ownCommands(
         onStopped: (cancelled: readonly string[]) =>
           features.stopped({ sender: sender.id, conversation, cancelled }),
       };
-      return {
-        text: await (args === ''
-          ? stopWork(message, means)
-          : stopTask(message, args, means, writeIn(message)('tasks'))),
-      };
+      const text = await (args === ''
+        ? stopWork(message, means)
+        : stopTask(message, args, means, writeIn(message)('tasks')));
+      await workStates.refresh(conversation);
+      return { text };
     },
     tasks: async (message) => ({
       text: describeTasks(await tasksHere(message, store.inbox), {

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Channel, Placeholder, Receipt } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { sayIn } from '../core/texts/say.ts';
 import { closeMarks } from '../lib/markdown/close-marks.ts';
 import { oneLine } from '../lib/text/text.ts';
 import { partKey } from '../replies/replies.ts';
@@ -205,12 +207,12 @@ function complain(error: unknown, { deps, work }: Showing): void {
 
 /** Stores where the placeholder was posted, so that a restart reuses the message. */
 function createPlaceholder(
-  { conversation, part, replyTo, asked, resumed, signal }: ProgressWork,
+  { conversation, part, replyTo, asked, language, resumed, signal }: ProgressWork,
   channel: Channel,
   outbox: Outbox,
 ): Placeholder {
   // A key of its own, so that a search for the answer does not find the placeholder.
-  const key = `${part}!status`;
+  const key = keyOfPlaceholder(part);
   let known: Promise<Receipt | undefined> | undefined;
 
   async function keep(receipt: Receipt | undefined): Promise<void> {
@@ -234,6 +236,7 @@ function createPlaceholder(
     key,
     replyTo,
     asked,
+    stop: { label: sayIn(language)`Stop`, action: `${stopPress}:${codeOf(key)}` },
     keep,
     async posted() {
       known ??= lookUp();
@@ -245,6 +248,23 @@ function createPlaceholder(
       }
     },
   };
+}
+
+function keyOfPlaceholder(part: string): string {
+  return `${part}!status`;
+}
+
+/** The key of the placeholder that shows the work on an item of the inbox. */
+export function placeholderOf(item: string): string {
+  return keyOfPlaceholder(partKey(item, 0));
+}
+
+/** The first word of what a placeholder's stop button does. */
+export const stopPress = 'halt';
+
+/** Names a placeholder in a button, which holds 64 bytes at most. */
+export function codeOf(placeholder: string): string {
+  return createHash('sha256').update(placeholder).digest('hex').slice(0, 16);
 }
 
 /** Removes the placeholder, in one transaction with `done` if that is given (Q6, H7). */

@@ -76,15 +76,18 @@ export async function stopWork(
   }
   const others = running.find((item) => !may(item));
   if (others !== undefined) {
-    const name = inlineCode(others.message?.sender.name ?? '?');
-    const refusal = say`Only ${name} or an owner can stop what is running here.`;
+    const refusal = notTheirs(others, say);
     return dropped === 0 ? refusal : `${cancelled} ${refusal}`;
   }
   return dropped === 0 ? say`Nothing is running here.` : say`Nothing was running. ${cancelled}`;
 }
 
 const stoppingNow = fixed`Stopping.`;
-const justFinished = fixed`It has just finished.`;
+export const justFinished = fixed`It has just finished.`;
+
+export function notTheirs({ message }: ListedItem, say: Say): string {
+  return say`Only ${inlineCode(message?.sender.name ?? '?')} or an owner can stop what is running here.`;
+}
 
 function requestsOf(
   { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
@@ -105,7 +108,7 @@ function requestsOf(
   ];
 }
 
-function maySay(
+export function maySay(
   { chatType, sender }: Pick<Message, 'sender' | 'chatType'>,
   isOwner: boolean,
   item: ListedItem,

@@ -87,6 +87,8 @@ export type Placeholder = Readonly<{
   replyTo?: string;
   /** Platform's id of the message under work, on which a channel may show a sign of work. */
   asked?: string;
+  /** The button that ends the work, for channels that show one below the message (U15). */
+  stop?: Button;
   posted(): Promise<Receipt | undefined>;
   /** Stores where the placeholder is, or with undefined that it is gone. If it rejects, remove the message. */
   keep(receipt: Receipt | undefined): Promise<void>;
@@ -96,6 +98,18 @@ export type Press = Act &
   Readonly<{
     receipt?: Receipt;
   }>;
+
+/** A press on a stop button (U15). */
+export type StopPress = Omit<Act, 'action'> &
+  Readonly<{
+    /** When it was pressed by the platform's clock, in milliseconds since 1970. Later work is not meant. */
+    at?: number;
+    /** Whether the button belongs to the placeholder with this key. Undefined: to whatever works in the conversation. */
+    isOf?(placeholder: string): boolean;
+  }>;
+
+/** What the bot does in a conversation: it answers, it waits for a person's decision, or neither. */
+export type WorkState = 'working' | 'asking' | 'idle';
 
 /** What the chat may see of a command that only its sender sees (H12). */
 export type ShownCall = Readonly<{ skill?: string; text?: string }>;
@@ -141,6 +155,8 @@ export type ChannelEvent =
       tell?(words: string): void;
       openThread?: OpenThread;
     }>
+  /** Somebody pressed the platform's own stop button. `tell` shows words only to that person. */
+  | Readonly<{ type: 'stop'; stop: StopPress; tell?(words: string): void }>
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
   /** Somebody opened the chat with the bot. `suggest` shows at most four prompts. */
   | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
@@ -205,6 +221,11 @@ export type Channel = Readonly<{
    */
   status(conversation: Conversation, status: ChatStatus | undefined, placeholder: Placeholder): Promise<void>;
   /**
+   * Shows whether the bot is at work in a conversation, on platforms with a stop button of their own (U15). `asked` is
+   * the message that is answered. Nothing waits for it, and it never throws.
+   */
+  showWork?(conversation: Conversation, state: WorkState, asked?: Message): void;
+  /**
    * Downloads an attachment into a new file, which may be incomplete after a failure. Throws FetchFileError, or the
    * signal's reason.
    */
@@ -246,12 +267,6 @@ export type Channel = Readonly<{
   messageLink?(conversation: Conversation, id: string): string | undefined;
   /** Address that opens a direct message with the bot. It carries at most a skill's name (A11). */
   directLink(skill?: string): string | undefined;
-}>;
-
-/** The person who spoke with the bot last in a thread, as long as nobody else spoke since. */
-export type ThreadPartners = Readonly<{
-  get(conversation: Conversation): Promise<string | undefined>;
-  set(conversation: Conversation, sender: string | undefined): Promise<void>;
 }>;
 
 export type Act = Readonly<{

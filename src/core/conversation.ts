@@ -46,3 +46,9 @@ function escape(text: string): string {
 export function chatIdOf({ channel, chat }: Conversation): string {
   return `${channel}:${chat}`;
 }
+
+/** The person who spoke with the bot last in a thread, as long as nobody else spoke since. */
+export type ThreadPartners = Readonly<{
+  get(conversation: Conversation): Promise<string | undefined>;
+  set(conversation: Conversation, sender: string | undefined): Promise<void>;
+}>;

@@ -1,4 +1,4 @@
-import type { ThreadPartners } from '../core/channel.ts';
+import type { ThreadPartners } from '../core/conversation.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../store/store.ts';

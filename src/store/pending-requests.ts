@@ -3,6 +3,7 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
 import type { Sql, Steps } from './sql.ts';
 import { readStored } from './stored-json.ts';
+import type { StopOrder } from './store.ts';
 import { storedConversation } from './stored-message.ts';
 
 const answer = z.object({
@@ -99,7 +100,8 @@ export function createPendingRequests(
   );
   const cancel = sql.statement<Readonly<{ id: string }>>(
     `UPDATE pending_requests SET state = 'cancelled', settled_at = ?1
-     WHERE state = 'open' AND conversation = ?2 AND (CAST(?3 AS TEXT) IS NULL OR requester = ?3) RETURNING id`,
+     WHERE state = 'open' AND conversation = ?2 AND (CAST(?3 AS TEXT) IS NULL OR requester = ?3)
+       AND (CAST(?4 AS TEXT) IS NULL OR id = ?4) RETURNING id`,
   );
   const expire = sql.statement<Readonly<{ id: string }>>(
     `UPDATE pending_requests SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
@@ -118,10 +120,11 @@ export function createPendingRequests(
     takeUnshown: createTakeUnshown(sql),
     *cancel(asked, now) {
       const cancelled: string[] = [];
-      for (const { conversation, requester } of asked) {
-        const { rows } = yield* cancel(now, conversationKey(conversation), requester ?? null);
-        cancelled.push(...idsOf(rows));
-      }
+      for (const { conversation, requester, ids = [null] } of asked)
+        for (const id of ids) {
+          const { rows } = yield* cancel(now, conversationKey(conversation), requester ?? null, id);
+          cancelled.push(...idsOf(rows));
+        }
       return cancelled;
     },
   };
@@ -163,7 +166,7 @@ function createTakeUnshown({ statement, write }: Sql): PendingRequests['takeUnsh
 
 /** Cancels open questions within a transaction, and returns their ids. */
 export type CancelRequests = (
-  asked: readonly Readonly<{ conversation: Conversation; requester?: string }>[],
+  asked: NonNullable<StopOrder['pendingRequests']>,
   now: number,
 ) => Steps<readonly string[]>;
 

@@ -149,7 +149,12 @@ export type QueueWorker = Readonly<{
 
 export type StopOrder = Readonly<{
   items: readonly string[];
-  pendingRequests?: readonly Readonly<{ conversation: Conversation; requester?: string }>[];
+  /** Those of a conversation, of one person only if `requester` is set, and only these if `ids` is. */
+  pendingRequests?: readonly Readonly<{
+    conversation: Conversation;
+    requester?: string;
+    ids?: readonly string[];
+  }>[];
 }>;
 
 /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import type { SlackServerOptions } from '../servers/slack/start-slack-server.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const prompts = [
@@ -10,8 +11,13 @@ const prompts = [
 ] as const;
 
 /** Who opens the Messages tab is suggested two things. */
-async function withAgentView(t: Parameters<typeof connectSlackChannel>[0], agentView = true) {
+async function withAgentView(
+  t: Parameters<typeof connectSlackChannel>[0],
+  agentView = true,
+  server: SlackServerOptions = {},
+) {
   const connected = await connectSlackChannel(t, {
+    server,
     channel: { agentView },
     async onEvent(event) {
       if (event.type === 'opened') event.suggest(prompts);
@@ -42,12 +48,14 @@ test('H4 who opens the direct message is suggested what they may ask', async (t)
 test('H4 with the agent view each message begins a thread, named after it, and its status shows there', async (t) => {
   const { slack, channel, message, anna, dm, ofKind } = await withAgentView(t);
   const said = slack.people.dm(anna, `Where is *the map*?\n${'x'.repeat(300)}`);
-  const { conversation } = await message();
+  const first = await message();
+  const { conversation } = first;
   assert.deepEqual(conversation, { channel: 'slack', chat: dm.id, thread: said.ts });
+  channel.showWork?.(conversation, 'working', first);
   const named = await ofKind('session');
   assert.deepEqual(
     [named['thread'], named['title'], named['status']],
-    [said.ts, 'Where is *the map*?', 'active'],
+    [said.ts, 'Where is *the map*?', 'processing'],
   );
   await channel.status(conversation, { kind: 'typing' }, keptPlaceholder());
   const status = await ofKind('status');
@@ -58,7 +66,23 @@ test('H4 with the agent view each message begins a thread, named after it, and i
   slack.people.dm(anna, '!status');
   const command = await message(({ text }) => text === '!status');
   assert.notEqual(command.conversation.thread, said.ts);
-  assert.equal(slack.shown.all().filter(({ kind }) => kind === 'session').length, 1);
+  channel.showWork?.(conversation, 'asking');
+  channel.showWork?.(conversation, 'asking');
+  channel.showWork?.(conversation, 'idle');
+  await slack.shown.until(({ kind, status: now }) => kind === 'session' && now === 'active');
+  const sessions = slack.shown.all().filter(({ kind }) => kind === 'session');
+  assert.deepEqual([sessions.at(-1)?.['title'], sessions.length <= 3], [undefined, true]);
+});
+
+test('U15 H4 owners are told once that Slack shows no stop button while its event is missing', async (t) => {
+  const events = ['message.im'];
+  const { slack, channel, message, events: heard, anna } = await withAgentView(t, true, { events });
+  slack.people.dm(anna, 'hello');
+  const asked = await message();
+  channel.showWork?.(asked.conversation, 'working', asked);
+  const notice = await heard.until(({ type }) => type === 'notice');
+  assert.ok(notice.type === 'notice' && notice.key === 'slack:stop');
+  assert.match(String(notice.markdown), /agent_session_stopped/);
 });
 
 test('H4 without the agent view a direct message is one conversation, and nothing is suggested', async (t) => {
@@ -71,11 +95,13 @@ test('H4 without the agent view a direct message is one conversation, and nothin
 });
 
 test('H4 an app without the scope or the view costs nothing but the suggestion', async (t) => {
-  const { slack, log, anna } = await withAgentView(t);
+  const { slack, channel, message, log, anna } = await withAgentView(t);
   slack.faults.next('assistant.threads.setSuggestedPrompts', { kind: 'error', error: 'missing_scope' });
   slack.faults.next('agents.sessions.setStatus', { kind: 'error', error: 'not_authorized' });
   assert.equal((await slack.people.openMessages(anna))[0]?.acked, true);
   await slack.people.dm(anna, 'hello').delivered;
+  const asked = await message();
+  channel.showWork?.(asked.conversation, 'working', asked);
   const refused = await log.until(({ message }) => message === 'the agent view could not be changed');
   assert.equal(refused.level, 'debug');
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
 import { missedScopes, neededScopes } from '../../src/channels/slack/identify.ts';
-import { fromSlackStanding } from '../../src/channels/slack/to-event.ts';
+import { fromSlackStanding, fromSlackStop } from '../../src/channels/slack/to-event.ts';
 import { manifest, slackEvents } from '../servers/slack/manifest.ts';
 import { slackMethods } from '../servers/slack/method-table.ts';
 import { meaningOf } from '../support/slack-payloads.ts';
@@ -28,6 +28,11 @@ function methodsUsed(): readonly string[] {
 
 /** `message.*` by the channel type it brings, and the events that are taken as they are named. */
 const events: Readonly<Record<string, object>> = {
+  agent_session_stopped: {
+    type: 'agent_session_stopped',
+    thread_ts: '1700000000.000001',
+    event_ts: '1700000000.000002',
+  },
   app_home_opened: { type: 'app_home_opened', tab: 'home' },
   app_mention: { type: 'app_mention' },
   channel_left: { type: 'channel_left' },
@@ -61,7 +66,9 @@ test('H4 the manifest subscribes to exactly the events that the code understands
   for (const event of Object.values(events)) {
     const said = { channel: 'C1', ts: '1700000000.000001', user: 'U1', text: 'hi', ...event };
     const payload = { type: 'event_callback', team_id: 'T1', event: said };
-    const meant = fromSlackStanding(payload, me) ?? toHomeVisit(payload, me) ?? meaningOf(payload, me, 0);
+    const stopped = fromSlackStop(payload, me);
+    const other = fromSlackStanding(payload, me) ?? toHomeVisit(payload, me) ?? meaningOf(payload, me, 0);
+    const meant = 'ignored' in stopped ? other : stopped;
     assert.ok(!('ignored' in meant), JSON.stringify(event));
   }
 });

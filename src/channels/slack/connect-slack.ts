@@ -1,7 +1,7 @@
-import type { Words } from '../../core/texts/say.ts';
+import { fixed, type Words } from '../../core/texts/say.ts';
 import type * as Bolt from '@slack/bolt';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
-import { createAgentView } from './create-agent-view.ts';
+import { createAgentView, type AgentView } from './create-agent-view.ts';
 import { createChatLookup, createNameLookup, membersOf, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
@@ -43,6 +43,8 @@ export type SlackConnection = Readonly<{
   fetchSmaller: Channel['fetchFile'];
   membersOf: NonNullable<Channel['membersOf']>;
   readEarlier: NonNullable<Channel['readEarlier']>;
+  /** Undefined without the agent view. */
+  agent: AgentView | undefined;
   open(): Promise<void>;
   stop(): Promise<void>;
 }>;
@@ -61,6 +63,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
   const me = { ...(await identify(call, settings.command, log, clock)), agentView };
   const chats = createChatLookup(call, log, clock);
   const api = { call, me, chats, names: createNameLookup(call, log, clock) };
+  const unstoppable = (): void => void tellUnstoppable(onEvent, log);
   const bot = new bolt.App({
     authorize: async () => ({ botToken: app.botToken, botId: me.botId, botUserId: me.user, teamId: me.team }),
     receiver: storeFirst(createReceiver(bolt, app, options.deps)),
@@ -70,7 +73,8 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     ignoreSelf: false,
     convoStore: false,
   });
-  listenToSlack(bot, createIntake(intakeOptions(api, options)), log);
+  const agent = agentView ? createAgentView({ call, clock, log, unstoppable }) : undefined;
+  listenToSlack(bot, createIntake(intakeOptions(api, agent, options)), log);
   const sender = createSender(api, paces, log);
   const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
   const mark = reaction === undefined;
@@ -84,6 +88,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     fetchSmaller: createSlackFetchFile(call, app, true),
     membersOf: (group) => membersOf(call, group),
     readEarlier: (message, bounds) => readEarlier(api, message, bounds),
+    agent,
     async open() {
       await bot.start();
       // The log warns of a missing scope for user groups once a list needs it (A13).
@@ -93,6 +98,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     async stop() {
       await bot.stop();
       await status.clear();
+      await agent?.settled();
     },
   };
 }
@@ -107,6 +113,7 @@ type ConnectOptions = Readonly<{
 
 function intakeOptions(
   api: SlackApi,
+  agent: AgentView | undefined,
   { settings, paces, deps, onEvent }: ConnectOptions,
 ): Parameters<typeof createIntake>[0] {
   const { call, me, chats, names } = api;
@@ -125,7 +132,7 @@ function intakeOptions(
       async openForm(form, trigger) {
         await call('views.open', { trigger_id: trigger, view: toFormView(form) });
       },
-      agent: me.agentView === true ? createAgentView(call, log) : undefined,
+      agent,
       showHome: createShowHome(call, paces.homes, log),
     },
     log,
@@ -149,6 +156,15 @@ async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Lo
   );
 }
 
+async function tellUnstoppable(onEvent: OnEvent, log: Log): Promise<void> {
+  const key = 'slack:stop';
+  await onEvent({ type: 'notice', key, markdown: stopNotice }).catch((error: unknown) =>
+    log.warn({ err: error }, 'the owners could not be told of the missing stop button'),
+  );
+}
+
+const stopNotice = fixed`Slack shows no stop button while I work, because my app does not hear of it. At api.slack.com/apps, under Event Subscriptions, add the bot event \`agent_session_stopped\`, then install the app again.`;
+
 function createReceiver(bolt: typeof Bolt, app: SlackApp, { log, clock }: SlackDeps): Bolt.Receiver {
   const { mode, appToken = '', signingSecret = '', listen = { host: '127.0.0.1', port: 3000 } } = app;
   return mode === 'http'
@@ -167,7 +183,11 @@ function clientOptions({ apiUrl }: SlackApp): Bolt.webApi.WebClientOptions {
 }
 
 /** Shows plain words only to the person who pressed. Rejects if Slack refuses. */
-async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
+async function tellAlone(
+  call: CallSlack,
+  press: Pick<Press, 'conversation' | 'sender' | 'receipt'>,
+  words: string,
+): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
   await call('chat.postEphemeral', {

@@ -1,19 +1,32 @@
-import type { Prompt, Visit } from '../../core/channel.ts';
+import type { Channel, Prompt, Visit } from '../../core/channel.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
-import { oneLine } from '../../lib/text/text.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createAgentSessions } from './create-agent-sessions.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
 /** Slack's agent view around a direct message (H4). Nothing waits for these calls. */
 export type AgentView = Readonly<{
   suggest(visit: Visit, prompts: readonly Prompt[]): void;
-  title(message: Message): void;
+  /** Sets the status of a thread's session. While it is `working`, Slack shows a stop button (U15). */
+  showWork: NonNullable<Channel['showWork']>;
+  /** Resolves once Slack knows the newest status of every session. */
+  settled(): Promise<void>;
 }>;
 
 const mostPrompts = 4;
-const longestTitle = 80;
 
-export function createAgentView(call: CallSlack, log: Log): AgentView {
+export function createAgentView({
+  call,
+  clock,
+  log,
+  unstoppable,
+}: Readonly<{
+  call: CallSlack;
+  clock: Clock;
+  log: Log;
+  /** Called if the app does not hear of its stop button, so that Slack shows none. */
+  unstoppable(): void;
+}>): AgentView {
   const show: CallSlackLater = (method, args) => {
     call(method, args).catch((error: unknown) => {
       const code = slackErrorCode(error);
@@ -23,6 +36,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
       );
     });
   };
+  const sessions = createAgentSessions({ call, clock, log, unstoppable });
   return {
     suggest({ conversation }, prompts) {
       // With a thread_ts Slack shows them nowhere, and reports no error.
@@ -31,18 +45,8 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
         prompts: prompts.slice(0, mostPrompts).map(toSlackPrompt),
       });
     },
-    title({ conversation, chatType, platformId, command, text }) {
-      const { chat, thread } = conversation;
-      const [question = ''] = text.trim().split('\n');
-      if (chatType !== 'private' || thread === undefined || thread !== platformId) return;
-      if (command !== undefined || question === '') return;
-      show('agents.sessions.setStatus', {
-        channel_id: chat,
-        thread_ts: thread,
-        status: 'active',
-        title: oneLine(question, longestTitle),
-      });
-    },
+    showWork: sessions.show,
+    settled: sessions.settled,
   };
 }
 

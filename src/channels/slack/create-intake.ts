@@ -1,5 +1,5 @@
-import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
-import type { ChannelEvent, OnEvent, Press, ShownCall, Home, Visit, Filled } from '../../core/channel.ts';
+import { sayIn, type Say } from '../../core/texts/say.ts';
+import type { OnEvent, Press, ShownCall, Home, Visit, Filled } from '../../core/channel.ts';
 import type { Form, OpenForm } from '../../core/form.ts';
 import { createInOrder } from '../../lib/async/in-order.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -18,12 +18,13 @@ import {
   fromSlackSaid,
   toSlash,
   fromSlackStanding,
+  fromSlackStop,
   type Convert,
   type Followed,
   type WithPeople,
   type Slash,
 } from './to-event.ts';
-import { createMissedMessages } from './missed-messages.ts';
+import { createMissedMessages, missedMessages } from './missed-messages.ts';
 import { createOnceGuard } from './once-guard.ts';
 
 type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
@@ -42,6 +43,8 @@ export type Intake = Readonly<{
   /** Somebody opened the Home tab or the Messages tab. */
   visited(payload: unknown): Promise<void>;
   pressed(payload: unknown): Promise<void>;
+  /** Somebody pressed Slack's own stop button of a thread. */
+  stopped(payload: unknown): Promise<void>;
   /** Somebody typed a slash command. Only they see what it returns. */
   called(payload: unknown): Promise<Reply | undefined>;
   /** Somebody sent a form. It returns what is wrong in its fields. */
@@ -62,18 +65,12 @@ type IntakeOptions = Readonly<{
 type IntakeActions = Readonly<{
   openThread(call: ThreadOpening, shown: ShownCall): Promise<Conversation>;
   react?(message: Message): void;
-  tell(press: Press, words: string): Promise<void>;
+  tell(press: Pick<Press, 'conversation' | 'sender' | 'receipt'>, words: string): Promise<void>;
   openForm(form: Form, trigger: string): Promise<void>;
   agent?: AgentView;
   /** Shows the Home tab. With `hash` it does so only if the tab still shows that version. */
   showHome(of: Visit, home: Home, hash?: string): void;
 }>;
-
-const missedMessages: ChannelEvent = {
-  type: 'notice',
-  key: 'slack:messages',
-  markdown: fixed`Slack sends me mentions, but no other messages, so I can’t follow threads there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
-};
 
 /** Completes events and passes them on, in order within each conversation. */
 export function createIntake(options: IntakeOptions): Intake {
@@ -116,10 +113,7 @@ export function createIntake(options: IntakeOptions): Intake {
       ...completed(event.message, event.message.chatType === 'unknown' ? chats.known(chat) : undefined),
       addressed: await isAddressed(event.message, followable),
     };
-    const stored = (): void => {
-      actions.react?.(message);
-      actions.agent?.title(message);
-    };
+    const stored = (): void => actions.react?.(message);
     if (event.type === 'message') await notePartner(message);
     await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
@@ -177,17 +171,22 @@ export function createIntake(options: IntakeOptions): Intake {
     return found.errors && { response_action: 'errors', errors: found.errors };
   };
 
-  const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
-    const facts = await chats.lookUp(press.conversation.chat);
-    const tell = (words: string): void => {
+  const tellTo =
+    (press: Pick<Press, 'id' | 'conversation' | 'sender' | 'receipt'>) =>
+    (words: string): void => {
       actions.tell(press, words).catch((error: unknown) => {
-        log.warn(
-          { err: error, press: press.id },
-          'who pressed a button could not be told why nothing happened',
-        );
+        log.warn({ err: error, press: press.id }, 'who pressed a button could not be told what came of it');
       });
     };
-    const event = { type: 'press', press: completed(press, facts), tell, ...formsBy(trigger) } as const;
+
+  const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
+    const facts = await chats.lookUp(press.conversation.chat);
+    const event = {
+      type: 'press',
+      press: completed(press, facts),
+      tell: tellTo(press),
+      ...formsBy(trigger),
+    } as const;
     if (press.ephemeral !== true) return onEvent(event);
     await withThread(press, (openThread) => onEvent({ ...event, openThread }));
   };
@@ -256,6 +255,15 @@ export function createIntake(options: IntakeOptions): Intake {
         isNew(bare.press.id, async () => {
           const { press, trigger } = await withNames(payload, bare, fromSlackPress);
           await takePress(press, trigger);
+        }));
+    },
+    async stopped(payload) {
+      const bare = read(payload, fromSlackStop);
+      await (bare &&
+        isNew(bare.stop.id, async () => {
+          const { stop } = await withNames(payload, bare, fromSlackStop);
+          const facts = await chats.lookUp(stop.conversation.chat);
+          await onEvent({ type: 'stop', stop: completed(stop, facts), tell: tellTo(stop) });
         }));
     },
     async called(payload) {

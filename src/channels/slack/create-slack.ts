@@ -44,6 +44,8 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
     async status(conversation, status, placeholder) {
       await state.connection?.status.show(conversation, status, placeholder);
     },
+    showWork:
+      settings.agentView === true ? (...given) => state.connection?.agent?.showWork(...given) : undefined,
     fetchFile: async (...given) => (await connected).fetchFile(...given),
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
     membersOf: async (group) => (await connected).membersOf(group),

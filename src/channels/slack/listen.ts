@@ -6,13 +6,15 @@ import { formCallback } from './form-view.ts';
 const said = ['message', 'app_mention'];
 const membership = ['member_joined_channel', 'channel_left', 'group_left'];
 const opened = 'app_home_opened';
+const stopped = 'agent_session_stopped';
 
 /** Passes each kind of event to its method. Bolt's `processEvent` rejects if one of these listeners does (Q1). */
 export function listenToSlack(app: App, intake: Intake, log: Log): void {
   app.event(oneOf(said), ({ body }) => intake.said(body));
   app.event(oneOf(membership), ({ body }) => intake.joinedOrLeft(body));
   app.event(opened, ({ body }) => intake.visited(body));
-  app.event(noneOf([...said, ...membership, opened]), async ({ event }) =>
+  app.event(stopped, ({ body }) => intake.stopped(body));
+  app.event(noneOf([...said, ...membership, opened, stopped]), async ({ event }) =>
     log.debug({ reason: `unused event ${event.type}` }, 'Slack payload ignored'),
   );
   app.command(/^\//, async ({ body, ack }) => ack(await intake.called(body)));

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ChannelEvent } from '../../core/channel.ts';
+import { fixed } from '../../core/texts/say.ts';
 
 const enough = 3;
 const mostChats = 10_000;
@@ -29,3 +31,10 @@ export function createMissedMessages(): (payload: unknown) => boolean {
     return mentions.size >= enough;
   };
 }
+
+/** Tells the owners which subscriptions are missing. */
+export const missedMessages: ChannelEvent = {
+  type: 'notice',
+  key: 'slack:messages',
+  markdown: fixed`Slack sends me mentions, but no other messages, so I can’t follow threads there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
+};

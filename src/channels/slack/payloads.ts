@@ -94,6 +94,14 @@ export const eventCallback = z.object({
   event: z.looseObject({ type: id }),
 });
 
+export const sessionStopped = z.object({
+  type: z.literal('agent_session_stopped'),
+  channel: id,
+  user: id,
+  thread_ts: ts,
+  event_ts: ts,
+});
+
 export const slashCommand = z.object({
   command: z.string().regex(/^\/\S+$/),
   text,

@@ -1,6 +1,5 @@
 import type { RateLimiter, Reserve } from '../rate-limiter.ts';
-import type { ThreadPartners } from '../../core/channel.ts';
-import type { Conversation } from '../../core/conversation.ts';
+import type { ThreadPartners, Conversation } from '../../core/conversation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';

@@ -1,10 +1,23 @@
 import { z } from 'zod';
 import { actionOf } from './buttons.ts';
-import { blockActions, eventCallback, messageEvent, slashCommand, type MessageEvent } from './payloads.ts';
+import {
+  blockActions,
+  eventCallback,
+  messageEvent,
+  sessionStopped,
+  slashCommand,
+  type MessageEvent,
+} from './payloads.ts';
 import { plainSlackText, noNames, slackName, type Names } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
-import { senderKind, toConversation, fromSlackMessage, type ConvertedMessage } from './to-message.ts';
-import type { ChannelEvent, Press } from '../../core/channel.ts';
+import {
+  senderKind,
+  toConversation,
+  fromSlackMessage,
+  millisecondsOf,
+  type ConvertedMessage,
+} from './to-message.ts';
+import type { ChannelEvent, Press, StopPress } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 
 const id = z.string().min(1);
@@ -149,6 +162,29 @@ export const fromSlackPress: Convert<Pressed> = (payload, me, names = noNames) =
     receipt: { id: container.message_ts },
   };
   return { press, people: [user.id], trigger: trigger_id || undefined };
+};
+
+type Stopped = Readonly<{ stop: StopPress }>;
+
+/** Reads a press on the stop button that Slack shows in a thread while the bot works. */
+export const fromSlackStop: Convert<Stopped> = (payload, me, names = noNames) => {
+  const wrapper = eventCallback.safeParse(payload);
+  if (!wrapper.success) return { ignored: 'malformed event_callback' };
+  const { event, is_ext_shared_channel, team_id, authorizations } = wrapper.data;
+  const read = sessionStopped.safeParse(event);
+  if (!read.success) return { ignored: `malformed ${word(event.type)}` };
+  const { channel: chat, user, thread_ts: thread, event_ts: at } = read.data;
+  const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
+  const stop: StopPress = {
+    id: `slack:${me.team}:${chat}:${thread}:stop:${at}`,
+    conversation: { channel: 'slack', chat, thread },
+    chatType: 'unknown',
+    external: is_ext_shared_channel === true || !isHome,
+    // Slack does not name the person's team here, but they can only end their own work, or are an owner (A9).
+    sender: { id: `slack:${user}`, name: names.get(user) ?? user, kind: 'person' },
+    at: millisecondsOf(at),
+  };
+  return { stop, people: [user] };
 };
 
 function word(name: string): string {

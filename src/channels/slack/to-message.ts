@@ -184,7 +184,7 @@ function toQuote(
 }
 
 /** A timestamp in milliseconds. A counter follows the seconds, so it is not a floating point number. */
-function millisecondsOf(ts: string): number {
+export function millisecondsOf(ts: string): number {
   const [seconds = '0', fraction = ''] = ts.split('.');
   return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }

@@ -20,6 +20,11 @@ const afterFaultMs = 5_000;
 /** The share of the time that writing previews may take. */
 const share = 0.1;
 
+/** The draft's id, made of its placeholder's key so that a press on its stop button names the work after a restart. */
+export function draftIdOf(key: string): number {
+  return createHash('sha256').update(key).digest().readUInt32BE() % 0x7fffffff || 1;
+}
+
 /** Makes a draft. `refused` is called if this server or chat knows no drafts. */
 export function createDraft(options: {
   conversation: Conversation;
@@ -33,7 +38,7 @@ export function createDraft(options: {
 }): TelegramDraft {
   const { conversation, key, preview, api, pace, refused, clock, log } = options;
   const over = new AbortController();
-  const draft_id = createHash('sha256').update(key).digest().readUInt32BE() % 0x7fffffff || 1;
+  const stoppable = { draft_id: draftIdOf(key), can_stop: true, keep_on_stop: true };
   let wanted = '';
   let done: string | undefined;
   /** Undefined if the draft has to be shown again. */
@@ -67,7 +72,7 @@ export function createDraft(options: {
     }
     // Counted separately, so that a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
-    const draft = { ...chatAddress(conversation), draft_id };
+    const draft = { ...chatAddress(conversation), ...stoppable };
     try {
       await withMarks(piece, (text) => api.sendMessageDraft({ ...draft, ...text }), html);
       shown = html;

@@ -2,7 +2,13 @@ import type { Bot } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import { albumOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
-import { toEdited, fromTelegramPress, fromTelegramSaid, fromTelegramStanding } from './to-event.ts';
+import {
+  toEdited,
+  fromTelegramPress,
+  fromTelegramSaid,
+  fromTelegramStanding,
+  fromTelegramStop,
+} from './to-event.ts';
 import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -54,6 +60,10 @@ export function listenToTelegram(
     const openThread = async () => event.press.conversation;
     await onEvent({ ...event, openThread, tell: (words) => void (told.words = words) });
     pressed(event.press, told.words);
+  });
+  bot.on('stopped_message_generation', async ({ update, stoppedMessageGeneration: stopped }) => {
+    const event = read(update, () => fromTelegramStop(stopped, update.update_id));
+    return event && onEvent(event);
   });
   bot.on('my_chat_member', async ({ update, myChatMember }) => {
     const event = read(update, () => fromTelegramStanding(myChatMember));

@@ -141,7 +141,7 @@ export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): { reply_paramet
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
-function keyboard(buttons: readonly Button[] = []): InlineKeyboardMarkup | undefined {
+export function keyboard(buttons: readonly Button[] = []): InlineKeyboardMarkup | undefined {
   if (buttons.length === 0) return undefined;
   const rows = buttons.map((button) => [
     'url' in button

@@ -3,7 +3,7 @@ import { createPlaceholderLine, type PlaceholderLine, type Written } from '../pl
 import { createPreview, type Preview } from '../preview.ts';
 import { createDraft, type TelegramDraft } from './draft.ts';
 import { telegramFits, toTelegramHtml } from './from-markdown.ts';
-import { chatAddress, noPreview, replyTo, withMarks, type SendPart } from './send-part.ts';
+import { chatAddress, keyboard, noPreview, replyTo, withMarks, type SendPart } from './send-part.ts';
 import { TelegramFault, saidBy, type TelegramApi } from './telegram-api.ts';
 import type { Placeholder, ChatStatus } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
@@ -113,6 +113,7 @@ function createStatusLine(
 ): PlaceholderLine {
   const { chat } = conversation;
   const preview = createTelegramPreview();
+  const buttons = placeholder.stop === undefined ? [] : [placeholder.stop];
   const line = createPlaceholderLine<Text>({
     placeholder,
     everyMs: chat.startsWith('-') ? groupEveryMs : privateEveryMs,
@@ -127,7 +128,12 @@ function createStatusLine(
       },
       async post(sent) {
         const address = { ...chatAddress(conversation), ...replyTo(placeholder), ...noPreview };
-        const message = { ...address, disable_notification: sent.wish.kind === 'line' ? true : undefined };
+        const reply_markup = keyboard(buttons);
+        const message = {
+          ...address,
+          reply_markup,
+          disable_notification: sent.wish.kind === 'line' ? true : undefined,
+        };
         try {
           const posted = await shownAs(sent, (text) => api.sendMessage({ ...message, ...text }));
           return { id: String(posted.message_id) };
@@ -136,7 +142,8 @@ function createStatusLine(
         }
       },
       async edit({ id }, sent) {
-        const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
+        const reply_markup = keyboard(buttons);
+        const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview, reply_markup };
         try {
           await shownAs(sent, (text) => api.editMessageText({ ...message, ...text }));
         } catch (error) {

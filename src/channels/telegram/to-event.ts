@@ -1,5 +1,12 @@
-import type { CallbackQuery, ChatMember, ChatMemberUpdated, Message as TelegramMessage } from 'grammy/types';
+import type {
+  CallbackQuery,
+  ChatMember,
+  ChatMemberUpdated,
+  Message as TelegramMessage,
+  MessageGenerationStopped,
+} from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
+import { draftIdOf } from './draft.ts';
 import { albumOf, joinOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
 import {
@@ -16,6 +23,7 @@ export const wantedUpdates = [
   'channel_post',
   'edited_channel_post',
   'callback_query',
+  'stopped_message_generation',
   'my_chat_member',
 ] as const;
 
@@ -85,6 +93,28 @@ export function fromTelegramPress(query: CallbackQuery, now: number): Converted 
           alone === undefined ? { id: String(message.message_id) } : { id: String(alone), onlyTo: sender.id },
         ephemeral: alone === undefined ? undefined : true,
         privateReply: { kind: 'press', id: query.id, at: now },
+      },
+    },
+  };
+}
+
+/** Somebody pressed the stop button of a draft, which is named by its id. Only private chats have drafts. */
+export function fromTelegramStop(
+  { chat, message_thread_id: thread, draft_id: draft }: MessageGenerationStopped,
+  update: number,
+): Converted {
+  const conversation = { channel: 'telegram', chat: String(chat.id) };
+  const { id, first_name, last_name } = chat;
+  return {
+    event: {
+      type: 'stop',
+      stop: {
+        id: `telegram:${chat.id}:stop:${update}`,
+        conversation: thread === undefined ? conversation : { ...conversation, thread: String(thread) },
+        chatType: telegramChatType(chat),
+        external: false,
+        sender: telegramPerson({ id, is_bot: false, first_name, last_name }),
+        isOf: (placeholder) => draftIdOf(placeholder) === draft,
       },
     },
   };

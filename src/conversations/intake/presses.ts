@@ -5,11 +5,13 @@ import { parseCommand, type Message } from '../../core/message.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { onlyToSender, partKey } from '../../replies/replies.ts';
 import type { FeatureParts } from '../parts-of-features.ts';
+import { codeOf, stopPress } from '../progress.ts';
 import { stopOwnRun } from '../stop-work.ts';
+import { takeStop } from './take-stop.ts';
 
 export type SayAs = (message: Message) => Promise<void>;
 
-type PressDeps = Pick<App, 'store' | 'clock' | 'log' | 'users' | 'replies'> &
+type PressDeps = Pick<App, 'store' | 'clock' | 'log' | 'users' | 'replies' | 'workStates'> &
   Readonly<{ features: FeatureParts }>;
 
 /**
@@ -28,6 +30,10 @@ export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Pro
     log.warn({ sender: sender.id, action, code: may.code }, 'somebody who is not admitted pressed a button');
     event.tell?.(sayIn(sender.language)`You don’t have access to this bot. Ask its operator for it.`);
     return;
+  }
+  if (kind === stopPress) {
+    const stop = { ...pressed, isOf: (placeholder: string) => codeOf(placeholder) === words[0] };
+    return takeStop({ type: 'stop', stop, tell: event.tell }, deps);
   }
   if (kind === 'stop') return event.tell?.(await stopOwnRun(sender, words[0] ?? '', store));
   const answer = deps.features.press(kind);

@@ -25,6 +25,7 @@ import { admit, type AdmitDeps } from './admit.ts';
 import { showHomePage, suggestPrompts, type PageDeps } from './home-page.ts';
 import { press } from './presses.ts';
 import { takeEdit } from './take-edit.ts';
+import { takeStop } from './take-stop.ts';
 
 type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
 type FormEvent = Extract<ChannelEvent, { type: 'form' }>;
@@ -45,6 +46,8 @@ export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Prom
         (message) => admit({ type: 'message', message, openThread: event.openThread }, deps),
         deps,
       );
+    case 'stop':
+      return takeStop(event, deps);
     case 'home':
       return showHomePage(event, (message) => admit({ type: 'message', message }, deps), deps);
     case 'opened':
@@ -157,6 +160,8 @@ function senderOf(event: ChannelEvent): Sender | undefined {
       return event.message.sender;
     case 'press':
       return event.press.sender;
+    case 'stop':
+      return event.stop.sender;
     case 'home':
       return event.visit.sender;
     default:
@@ -175,6 +180,8 @@ function withSender(event: ChannelEvent, change: (sender: Sender) => Sender): Ch
       return { ...event, message: heard(event.message) };
     case 'press':
       return { ...event, press: heard(event.press) };
+    case 'stop':
+      return { ...event, stop: heard(event.stop) };
     case 'home':
     case 'opened':
       return { ...event, visit: heard(event.visit) };

@@ -260,7 +260,7 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   },
   SLACK_SCOPES: {
     why: 'Everything that needs a missing scope fails.',
-    fix: 'Add the scopes under OAuth & Permissions, then install the app again. `skillet manifest slack` has them all.',
+    fix: 'Add the scopes under OAuth & Permissions, then install the app again. `skillet manifest slack` has them all, and the events, such as agent_session_stopped for the stop button.',
   },
   MCP_AWAY: {
     why: 'The tools of this server fail until the bot reaches it. The bot keeps trying.',

@@ -1,4 +1,4 @@
-import type { ThreadPartners } from '../../../src/core/channel.ts';
+import type { ThreadPartners } from '../../../src/core/conversation.ts';
 
 /** Nobody talks with the bot in any thread. */
 export const noPartners: ThreadPartners = { get: async () => undefined, set: async () => undefined };
