@@ -43,7 +43,7 @@ export type SlackConnection = Readonly<{
   fetchSmaller: Channel['fetchFile'];
   membersOf: NonNullable<Channel['membersOf']>;
   readEarlier: NonNullable<Channel['readEarlier']>;
-  /** Undefined without the agent view. */
+  /** Sessions of the agent view. Undefined if `[slack] agent_view` is off. */
   agent: AgentView | undefined;
   open(): Promise<void>;
   stop(): Promise<void>;
