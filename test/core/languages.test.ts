@@ -91,6 +91,8 @@ const nextStep =
   /\b(?:ask|check|close|copy|delete|in a direct message|invite|my operator|open|operator|please|rephrase|restart|send|start|try|type|waits?|writes?)\b/i;
 /** Said with what to do in the sentence after it. */
 const continued = new Set([
+  // It has a button to the direct message.
+  'I can’t do that here.',
   'I can’t write to that chat any more.',
   'I couldn’t read {0}: {1}.',
   'That sign-in expired: it lasts 30 minutes.',

@@ -125,8 +125,8 @@ test('A11 A3 a sensitive skill called in a channel is refused with a link to the
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('group', { members: [anna.id] });
   slack.people.mention(anna, room, '/gmail what is new');
-  const refusal = await slack.posted();
-  assert.match(refusal.text, /direct message only/);
+  const refusal = await slack.shown.until(({ kind, user }) => kind === 'ephemeral' && user === anna.id);
+  assert.match(String(refusal.text), /direct message only/);
   assert.match(JSON.stringify(refusal.blocks), /slack\.com\/app_redirect/);
   assert.equal(messages.requests.length, 0);
 });
@@ -161,8 +161,8 @@ test('H4 in a thread where a command was answered, a reply without a mention goe
   const { slack } = await startWholeBot(t, onSlack({ script: ['I am fine.'] }));
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
-  const asked = slack.people.mention(anna, room, 'status');
-  await slack.posted(({ text }) => text.includes('Model:'));
+  const asked = slack.people.mention(anna, room, '/tasks');
+  await slack.posted(({ threadTs }) => threadTs === asked.ts);
   slack.people.post(anna, room, 'and how are you?', { thread: asked.ts });
   await slack.posted(({ text, threadTs }) => threadTs === asked.ts && text.includes('I am fine'));
 });

@@ -120,7 +120,7 @@ test('A11 a sensitive skill is refused in a group with a way to the direct messa
   const group = telegram.group();
   ann.says('/gmail what is new', { in: group });
   const refusal = await group.nextMessage();
-  assert.match(refusal.text, /direct message/);
+  assert.equal(refusal.text, 'I can’t do that here.');
   assert.deepEqual(refusal.buttons, ['Open a direct message']);
   assert.equal(messages.requests.length, 0, 'the bot itself answers');
   ann.says('@test_bot use the gmail skill', { in: group });

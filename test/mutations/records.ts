@@ -78,7 +78,11 @@ export const recordMutations = [
     ['others may look into the data directory', '(mode & 0o077) !== 0', '(mode & 0o002) !== 0'],
   ]),
   ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [
-    ['a step is not on the disk when it is committed', '    durable,\n    locks', '    false,\n    locks'],
+    [
+      'a step is not on the disk when it is committed',
+      '      durable,\n      locks',
+      '      false,\n      locks',
+    ],
   ]),
   ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [
     ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
