@@ -7,8 +7,8 @@ export const forgettingMutations = [
   ...changesOf('store/forget-person.ts', store, [
     [
       'archived conversations of somebody forgotten stay',
-      'for (const transcript of await rows.transcriptsOf(room)) await removeWhole(transcript);',
-      '',
+      '      entries += await removeTranscript(rows, transcript);',
+      '      continue;',
     ],
     ['questions to somebody forgotten stay', 'requester === sender || isDirect(place)', 'isDirect(place)'],
     [
@@ -18,13 +18,13 @@ export const forgettingMutations = [
     ],
     [
       'what was answered to somebody forgotten stays',
-      'items.has(item) || isDirect(place) ||',
-      'isDirect(place) ||',
+      'return items.has(itemOfKey(key)) || isDirect(place) ||',
+      'return isDirect(place) ||',
     ],
     [
       'what was sent to somebody forgotten stays',
-      'items.has(item) || isDirect(place) ||',
-      'items.has(item) ||',
+      'return items.has(itemOfKey(key)) || isDirect(place) ||',
+      'return items.has(itemOfKey(key)) ||',
     ],
     ['the use of somebody forgotten stays', 'await rows.removeUsage(sender)', '0'],
     ['values of somebody forgotten stay', 'if (theirs.length > 0) await rows.removeKeys(of, theirs);', ''],

@@ -53,13 +53,13 @@ export const intakeMutations = [
     ],
     [
       'a press is answered before it is stored',
-      'await onEvent({ ...event, tell:',
-      'void onEvent({ ...event, tell:',
+      'await onEvent({ ...event, openThread,',
+      'void onEvent({ ...event, openThread,',
     ],
     [
       'a poisonous update blocks those behind it',
-      "      log.error({ update, err: error }, 'skipped a Telegram update that could not be read');",
-      '      throw error;',
+      "    log.error({ update, err: error }, 'skipped a Telegram update that could not be read');",
+      '    throw error;',
     ],
   ]),
   ...changesOf('conversations/intake/admit.ts', 'conversations/join-parts.test.ts', [
@@ -121,7 +121,7 @@ export const intakeMutations = [
     [
       'a press, slash or form that failed is never tried again',
       '      seen.delete(id);\n      throw error;',
-      '      throw error;',
+      '    throw error;',
     ],
     ['a press counts twice', 'if (seen.has(id)) return undefined;', ''],
   ]),

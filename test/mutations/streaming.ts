@@ -51,8 +51,8 @@ export const streamingMutations: readonly Mutation[] = [
     ],
     [
       'an open stream stays beside the answer',
-      "whenClosed(call, fixed, () => call('chat.delete', fixed))",
-      "call('chat.delete', fixed)",
+      "whenClosed(call, place, () => call('chat.delete', place))",
+      "call('chat.delete', place)",
     ],
   ]),
   ...changesOf('channels/slack/connect-slack.ts', 'channels/slack-streams.test.ts', [
