@@ -1,4 +1,5 @@
 import type Keyv from 'keyv';
+import { systemClock, type Clock } from '../lib/clock.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { decideMessage, type MessageDenial, type Speaker, type Decision } from './decide-message.ts';
 import { chatIdOf } from '../core/conversation.ts';
@@ -43,8 +44,9 @@ export type Users = Readonly<{
   mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
 
-/** How long a name is kept after its process first heard it, in milliseconds. */
-const nameMs = 90 * 86_400_000;
+const dayMs = 86_400_000;
+/** How long a name is kept after the last day on which the person wrote, in milliseconds. */
+const nameMs = 90 * dayMs;
 const mostNamed = 10_000;
 
 /** Keeps each person under a key of their own, so that processes do not overwrite each other (Q9). */
@@ -56,10 +58,18 @@ export function createUsers(options: {
   migrations: ChatMigrations;
   /** Whether the channel of this owner is open, so that they can be notified. */
   isHere?: (owner: string) => boolean;
+  clock?: Clock;
 }): Users {
-  const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;
+  const {
+    stored,
+    access,
+    language: common = () => 'auto',
+    migrations,
+    isHere = () => true,
+    clock = systemClock,
+  } = options;
   const languages = new Map<string, string>();
-  const named = new Map<string, string>();
+  const named = new Map<string, Readonly<{ name: string; at: number }>>();
 
   async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
     const found: (readonly [string, T])[] = [];
@@ -74,10 +84,13 @@ export function createUsers(options: {
   }
 
   async function keepName(sender: string, name: string | undefined): Promise<void> {
-    if (name === undefined || name === '' || named.get(sender) === name) return;
+    if (name === undefined || name === '') return;
+    const at = clock.now();
+    const known = named.get(sender);
+    if (known?.name === name && at - known.at < dayMs) return;
     // The map saves writes; the store has all names.
     if (named.size >= mostNamed) named.clear();
-    named.set(sender, name);
+    named.set(sender, { name, at });
     await stored.set(nameKey(sender), name, nameMs);
   }
 

@@ -187,7 +187,11 @@ function createRunQueue(
 
 /** Makes the functions that follow a failed try: another try later, or none. */
 function createFailItem(
-  { progressed, onDead, mostTries }: Required<InboxWorkerOptions>,
+  {
+    progressed,
+    onDead,
+    mostTries,
+  }: Required<Pick<InboxWorkerOptions, 'progressed' | 'onDead' | 'mostTries'>>,
   { inbox, clock, log }: Readonly<{ inbox: Store['inbox']; clock: Clock; log: Log }>,
 ) {
   return {

@@ -271,7 +271,7 @@ export function codeOf(placeholder: string): string {
 export async function removePlaceholder(
   { key, message }: Readonly<{ key: string; message?: Message }>,
   store: Store,
-  done: Step = {},
+  done: Pick<Step, 'done'> = {},
 ): Promise<void> {
   const part = partKey(key, 0);
   const shown = message === undefined ? undefined : await store.outbox.shown(part);

@@ -76,7 +76,7 @@ function items(
   return html`${filter}${table(label, headings, cells, empty)}${pages}`;
 }
 
-function whatOf({ hook, skill, text }: Partial<Letter>): string | Html {
+function whatOf({ hook, skill, text }: Pick<Letter, 'hook' | 'skill' | 'text'>): string | Html {
   if (text === undefined) return 'can’t be read';
   if (hook !== undefined) return html`hook ${code(hook)}`;
   return skill === undefined ? oneLine(text, shownText) : html`skill ${code(skill)}`;

@@ -21,7 +21,12 @@ async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createUsers({ stored: store.keyed('people'), access: () => access, migrations: moved });
+  const people = createUsers({
+    stored: store.keyed('people'),
+    access: () => access,
+    migrations: moved,
+    clock,
+  });
   return {
     clock,
     store,
@@ -179,4 +184,18 @@ test('A10 the bot is claimed by a person in a direct message, and by nobody else
   assert.deepEqual(claimed, []);
   assert.equal(await strangers.claims({ ...stranger(1), text }), true);
   assert.deepEqual(claimed, ['telegram:1']);
+});
+
+test('S8 the 90 days of a name begin again on each day on which the person writes, however long the process runs', async () => {
+  const { clock, people, store } = await setUp();
+  const ann = { id: 'telegram:7', name: 'Ann' };
+  const named = async () => [...(await people.names())];
+  await people.heard(ann);
+  assert.deepEqual(await named(), [['telegram:7', 'Ann']]);
+  await store.keyed('people').delete('name:telegram:7');
+  await people.heard(ann);
+  assert.deepEqual(await named(), [], 'it was written today');
+  await clock.advance(86_400_000);
+  await people.heard(ann);
+  assert.deepEqual(await named(), [['telegram:7', 'Ann']]);
 });

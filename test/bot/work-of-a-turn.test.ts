@@ -59,7 +59,7 @@ test('B1 a plain answer looks up what is set in its chat, and whether its person
       .filter(({ this: statement }) => (statement as StatementSync).sourceSQL.includes('FROM keyed'))
       .map(({ arguments: given }) => (given.at(-1) as unknown as string).replace(/telegram:\d+/, 'ID'));
     reads.mock.restore();
-    // The first is the person's name, as the dashboard shows it, the last their time zone (U20).
+    // The first is whether something waits for their direct message (U16), the last their time zone (U20).
     assert.deepEqual([...new Set(keys)].sort(), ['ID', ...settings, ...people, 'timezone:ID']);
     // When it arrives, when its turn begins, before the model is asked, and before the answer is sent (A9, S11).
     for (const key of people) assert.equal(keys.filter((one) => one === key).length, 4, key);

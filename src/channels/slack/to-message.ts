@@ -193,7 +193,11 @@ export function millisecondsOf(ts: string): number {
  * What a message or an attachment says in Slack's markup: its text, or else the words of its blocks. The text of an app
  * may be a short notice of what its blocks say in full.
  */
-export function markupOf({ text, blocks, bot_id: app }: Partial<SlackPayload>): string {
+export function markupOf({
+  text,
+  blocks,
+  bot_id: app,
+}: Partial<Pick<SlackPayload, 'text' | 'blocks' | 'bot_id'>>): string {
   if (text && !app) return text;
   const words = blocksMarkup(blocks);
   return text && text.length >= words.length ? text : words;

@@ -144,7 +144,11 @@ export function createBubblewrapSandbox({
       limits: SandboxLimits;
       session: 'new' | 'kept';
     }>,
-    use: (command: HostCommand, handshake: Handshake, met: Partial<CommandGroup>) => Promise<Result>,
+    use: (
+      command: HostCommand,
+      handshake: Handshake,
+      met: Partial<Pick<CommandGroup, 'met'>>,
+    ) => Promise<Result>,
   ): Promise<Readonly<{ started: boolean; refused: Pick<SandboxOutput, 'refused'>; result: Result }>> {
     const { system, python, session } = how;
     const { network, env, cap } = request;

@@ -11,7 +11,7 @@ type Failure = Readonly<{
   /** Undefined if the command was stopped. */
   exitCode: number | undefined;
   command: string | undefined;
-  skill: Partial<Skill>;
+  skill: Partial<Pick<Skill, 'name' | 'network' | 'directory'>>;
 }>;
 
 /** Returns advice if this is what made the command fail, otherwise undefined. */
