@@ -77,6 +77,8 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
   for (;;) {
     const state = turn.state();
     const step = nextStep(state, maxIterations, input.say);
+    // A process that died after it stored how far the answer was shown is stopped there, too.
+    if (signal.aborted && endsStopped(turn.entries)) return ends.stop('');
     if (step.kind === 'end') {
       const late = step.how.status === 'ok' && !signal.aborted ? await join?.(turn.entries, true) : undefined;
       if (late === undefined) return ends.end(step.how, step.text);
@@ -246,7 +248,12 @@ function createAsk({
   };
 }
 
-const stoppedHere =
+function endsStopped(entries: readonly Entry[]): boolean {
+  const last = entries.at(-1);
+  return last?.kind === 'notice' && last.text === stoppedHere;
+}
+
+export const stoppedHere =
   'The work was stopped in the middle of the answer above. It was shown as far as it stands here.';
 
 type Offer = Readonly<{ tools: readonly ToolSpec[]; toolChoice?: 'none' }>;

@@ -3,6 +3,7 @@ import type { ExplainAccess } from '../access/explained.ts';
 import { createCommands } from '../conversations/commands.ts';
 import { giveUp, handleItem, type ItemDeps } from '../conversations/handle-item.ts';
 import { hasProgressed } from '../conversations/has-progressed.ts';
+import { createKeptWords } from '../conversations/kept-words.ts';
 import { createInboxWorker, type InboxWorker } from '../conversations/inbox-worker.ts';
 import { createReceiveEvent } from '../conversations/intake/receive-event.ts';
 import { createJudgeMessage } from '../conversations/judge-message.ts';
@@ -46,6 +47,7 @@ export function createConversations(
     judge,
     questions,
     ...createAgent(app, features, { questions, received: files.received, tracing }),
+    keptWords: createKeptWords(app),
     onFailed: (key) => terminals?.onFailed(key),
   };
   const worker = createInboxWorker(

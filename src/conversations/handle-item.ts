@@ -17,6 +17,7 @@ import { transcriptOf, wasStarted } from './inbox-worker.ts';
 import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
 import type { FeatureParts } from './parts-of-features.ts';
+import type { KeptWords } from './kept-words.ts';
 import { removePlaceholder, showProgress, type Progress } from './progress.ts';
 import type { CreateTurnContext } from './turn-context.ts';
 import type { Turn } from './turn.ts';
@@ -32,6 +33,7 @@ export type ItemDeps = App &
     turn: Turn;
     createContext: CreateTurnContext;
     questions: JoinDeps['questions'];
+    keptWords: KeptWords;
     onFailed(key: string): void;
   }>;
 
@@ -151,7 +153,7 @@ async function answerByTurn(
       mayRead: async () => (await users.decide(message)).allowed,
       signal,
     },
-    { ...deps, outbox: store.outbox },
+    { ...deps, outbox: store.outbox, words: deps.keptWords },
   );
   try {
     const { text, failed, question } = await think(work, judged, shown, deps);
@@ -180,6 +182,8 @@ async function think(
   const use = await deps.accessOf(message);
   const { progress } = shown;
   const context = await deps.createContext({ item, message, use, transcript, progress });
+  if (item.stopped === true)
+    await deps.keptWords.restore(partKey(item.key, 0), { transcript, model: context.model.alias });
   const onJoin = (): void => {
     // The words shown so far answer the old question only, so they are taken back.
     shown.onWritten(false);

@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { closeMarks } from '../lib/markdown/close-marks.ts';
 import { oneLine } from '../lib/text/text.ts';
+import type { KeptWords } from './kept-words.ts';
 import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
 import type { Step, Store } from '../store/store.ts';
@@ -43,6 +44,8 @@ export type Progress = Readonly<{
 type ProgressDeps = Readonly<{
   channels: ReadonlyMap<string, Channel>;
   outbox: Outbox;
+  /** Keeps what is shown, in case the process dies before the turn stores it. */
+  words: Pick<KeptWords, 'keep' | 'drop'>;
   clock: Clock;
   log: Log;
 }>;
@@ -163,13 +166,14 @@ function showWordsIn(ms: number, showing: Showing): void {
 }
 
 async function postWords(showing: Showing): Promise<void> {
-  const { work, channel, placeholder, over, words: markdown, note } = showing;
+  const { work, channel, placeholder, over, deps, words: markdown, note } = showing;
   showing.wordsDue = false;
   if (markdown.trim() === '' || !(await work.mayRead())) return;
   if (await isBehindAnswer(showing)) return showWordsIn(quietMs, showing);
   // The text was taken back meanwhile: it was no answer.
   if (over.signal.aborted || !showing.words.startsWith(markdown)) return;
   showing.wordsShown = true;
+  await deps.words.keep(work.part, markdown);
   const words = note === undefined ? markdown : `${closeMarks(markdown)}\n\n${note}`;
   await channel.status(work.conversation, { kind: 'words', markdown: words }, placeholder);
   if (showing.words !== markdown || showing.note !== note) showWordsIn(wordsEveryMs, showing);
@@ -180,9 +184,10 @@ function endWords(final: boolean, showing: Showing): void {
   showing.wordsAlarm.abort(isOver);
   showing.wordsDue = false;
   if (final) return;
-  const { wordsShown, words } = showing;
+  const { wordsShown, words, work, deps } = showing;
   showing.words = '';
   showing.wordsShown = false;
+  deps.words.drop(work.part).catch((error: unknown) => complain(error, showing));
   if (!wordsShown) return;
   showing.line = oneLine(words, longestLine);
   showLine(showing);
@@ -194,9 +199,10 @@ async function isBehindAnswer({ placeholder, work, deps }: Showing): Promise<boo
 }
 
 async function finish(showing: Showing): Promise<void> {
-  const { work, channel, placeholder, over } = showing;
+  const { work, channel, placeholder, over, deps } = showing;
   over.abort(isOver);
   await channel.status(work.conversation, undefined, placeholder);
+  await deps.words.drop(work.part).catch((error: unknown) => complain(error, showing));
   // After a crash this finds the message that the other process posted.
   if (work.resumed) await placeholder.posted().catch((error: unknown) => complain(error, showing));
 }

@@ -28,7 +28,8 @@ export async function stopTurn(
     .filter((request) => theirs.some((turn) => isAskedBy(request, turn, runs)))
     .map(({ id }) => id);
   const stopped = await cancelWork(store, {
-    items: [...theirs, ...runs].map(({ key }) => key),
+    // One that was stopped before is left to its worker, which says so: it would be dropped without a word.
+    items: [...theirs, ...runs].filter((item) => item.stopped !== true).map(({ key }) => key),
     pendingRequests: [{ conversation: press.conversation, ids }],
   });
   await onStopped(stopped.cancelled);

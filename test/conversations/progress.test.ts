@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { showProgress, type ProgressWork } from '../../src/conversations/progress.ts';
 import type { Channel, Placeholder } from '../../src/core/channel.ts';
+import { createKeptWords } from '../../src/conversations/kept-words.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -44,6 +45,7 @@ async function setUp(findable: Readonly<Record<string, string>> = {}) {
   const deps = {
     channels: new Map([['telegram', channel as unknown as Channel]]),
     outbox: store.outbox,
+    words: createKeptWords({ store, clock }),
     clock,
     log: quietLog(),
   };
