@@ -15,7 +15,16 @@ import { storedPart } from './stored-message.ts';
 
 /** Rows changed in one transaction, which takes a few milliseconds. */
 const batch = 500;
-const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 'shown', 'threads'];
+const personKeys = [
+  'commands',
+  'deaths',
+  'pairing',
+  'settings',
+  'shown',
+  'shown-words',
+  'threads',
+  'waiting-parts',
+] as const;
 
 /**
  * Removes a person (Q12): their direct messages, their turns and runs in groups, quotes of them, and values under their
@@ -235,7 +244,7 @@ export type PersonRow = Readonly<{
 /** A change of one row. With `text` undefined the row is removed. A row whose text is not `was` any more stays. */
 type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
 
-type PersonKeys = 'commands' | 'pairing' | 'settings' | 'shown' | 'threads';
+type PersonKeys = (typeof personKeys)[number];
 
 export type ForgetRows = Readonly<{
   /** Names of transcripts and run journals that have an entry whose JSON contains one of these texts. */

@@ -329,6 +329,11 @@ export function forgetContract(storeTest: StoreTest): void {
       const seen = store.keyed('commands');
       await seen.set('telegram:42:7', true);
       await seen.set('telegram:421:7', true);
+      const [waiting, words] = [store.keyed('waiting-parts'), store.keyed('shown-words')];
+      for (const one of [ada, bob]) {
+        await waiting.set(one.id, ['telegram:-100:7#0']);
+        await words.set(`${one.id}:7#0`, 'half an answer');
+      }
       await store.keyed('moved').set('to:telegram:42', 'x');
       const { usage, asks } = await store.forget(ada.id);
       assert.deepEqual([usage, asks], [3, 2]);
@@ -344,6 +349,10 @@ export function forgetContract(storeTest: StoreTest): void {
       assert.deepEqual(
         [await seen.get('telegram:42:7'), await seen.get('telegram:421:7')],
         [undefined, true],
+      );
+      assert.deepEqual(
+        [await waiting.has(ada.id), await waiting.has(bob.id), await words.has(`${ada.id}:7#0`)],
+        [false, true, false],
       );
       assert.equal(await store.keyed('moved').get('to:telegram:42'), 'x', 'where a chat is now is nobody’s');
     },
