@@ -20,12 +20,13 @@ async function failOnceMore(home: string): Promise<void> {
   await store.close();
 }
 
-test('N3 N4 in a Telegram group somebody else’s press on a paused routine does nothing and says why', async (t) => {
+test('N3 N4 in a Telegram group somebody else’s press on a paused routine does nothing and says why, an owner’s counts', async (t) => {
   const first = await startWholeBot(t, {
     toml: '[bot]\nowner = ["telegram:1001"]\nshutdown_seconds = 1\n[access]\ngroups_mode = "open"\ngroup_users = ["*"]\n[skills]\nbundled = false\n',
     script: () => 'TASK_FAILED: the site does not answer.',
   });
   const { telegram } = first;
+  const olga = telegram.person({ name: 'Olga', id: 1001 });
   telegram.person({ name: 'Ben', id: 1002 });
   const cy = telegram.person({ name: 'Cy', id: 1003 });
   const group = telegram.group();
@@ -43,9 +44,13 @@ test('N3 N4 in a Telegram group somebody else’s press on a paused routine does
     assert.equal(press.text(), refusal, label);
   }
   await set.bot.idle();
+  assert.deepEqual(group.sent().at(-1)?.buttons, ['Run now', 'Resume', 'Remove'], 'it is still paused');
+  const press = olga.presses(paused.id, 'Resume', group);
+  await telegram.until('the answer to the owner', press.answered);
+  await set.bot.idle();
   assert.deepEqual(
     (await readRoutines(set)).map(({ id, state }) => [id, state]),
-    [['watch', 'paused']],
+    [['watch', 'active']],
   );
 });
 
