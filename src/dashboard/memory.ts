@@ -5,7 +5,7 @@ import type { Action, Page } from './page.ts';
 import { paged } from './paged.ts';
 
 const scopes = [
-  ['person', 'of persons, for their direct messages'],
+  ['person', 'of people, for their direct messages'],
   ['chat', 'of chats'],
   ['team', 'of the team, for everybody'],
 ] as const;
@@ -29,7 +29,7 @@ export const memoryPage: Page = {
     ]);
     return html`${facts(scopes.map(([scope, label]) => [label, counts[scope]] as const))}
       <h2>Notes of the team</h2>
-      <p>Notes of persons and chats are theirs alone, so they are only counted.</p>
+      <p>Notes of people and chats are theirs alone, so they are only counted.</p>
       ${filter}${table(
         'Notes of the team',
         ['Note', 'From', 'Noted by', 'When', 'Action'],

@@ -24,7 +24,7 @@ test('S8 K1 L6 the page of memory counts notes and shows those of the team alone
   const reader = await enter((await openDashboard(t, set)).newLink());
   const shown = (await reader.get('/memory')).body;
   const words = (body: string): string => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-  assert.match(words(shown), /of persons, .* 1 of chats 1 of the team, for everybody 1 /);
+  assert.match(words(shown), /of people, .* 1 of chats 1 of the team, for everybody 1 /);
   assert.match(words(shown), /the office is in &#60;b&#62;Bern \w+ Ann /);
   assert.doesNotMatch(shown, /canary|<form method/);
   const { team } = await set.bot.operate('memory team');
@@ -51,7 +51,7 @@ test('S8 L1 skillet memory team prints the counts, and memory remove names a not
   const home = await openCliHome(t);
   assert.equal(
     (await home.run(['memory', 'team'])).stdout,
-    '0 notes of persons, 0 of chats, 0 of the team\n',
+    '0 notes of people, 0 of chats, 0 of the team\n',
   );
   const gone = await home.run(['memory', 'remove', 'abc']);
   assert.equal(gone.code, 1);

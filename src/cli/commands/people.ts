@@ -104,7 +104,7 @@ export const peopleCommands = [
       const originNote = await originNotes();
       const { person, chat, team } = notes.counts;
       printList([
-        `${person} notes of persons, ${chat} of chats, ${team} of the team`,
+        `${person} notes of people, ${chat} of chats, ${team} of the team`,
         ...notes.team.map(
           ({ id, at, author, text, from }) =>
             `${id}  ${inMinutes(at)}  ${author}  ${oneLine(text, 500)}${originNote(from)}`,
