@@ -45,7 +45,7 @@ type ProgressDeps = Readonly<{
   channels: ReadonlyMap<string, Channel>;
   outbox: Outbox;
   /** Keeps what is shown, in case the process dies before the turn stores it. */
-  words: Pick<KeptWords, 'keep' | 'drop'>;
+  words: KeptWords;
   clock: Clock;
   log: Log;
 }>;

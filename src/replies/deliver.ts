@@ -30,7 +30,7 @@ type DeliveryDeps = Readonly<{
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
   outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
-  store: Pick<Store, 'commit' | 'keyed' | 'outbox'>;
+  store: Store;
   clock: Clock;
   log: Log;
 }>;

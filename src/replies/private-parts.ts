@@ -63,15 +63,15 @@ type Sending = Readonly<{ row: Row; channel: Channel }>;
 export async function tellWhere(
   { row, channel }: Sending,
   arrived: boolean,
-  store: Pick<Store, 'commit'>,
+  store: Store,
 ): Promise<void> {
   const outbox = notesOn(row, arrived, channel);
   if (outbox.length > 0) await store.commit({ outbox });
 }
 
 type KeepDeps = Readonly<{
-  store: Pick<Store, 'commit' | 'keyed' | 'outbox'>;
-  outbox: Pick<Store['outbox'], 'sent' | 'dead'>;
+  store: Store;
+  outbox: Store['outbox'];
   log: Log;
 }>;
 
@@ -108,7 +108,7 @@ function directButton(channel: Channel, language: string | undefined): Part['but
 }
 
 /** Parts that wait until their receiver opens a direct message with the bot, by person. */
-export function createWaitingParts(store: Pick<Store, 'keyed' | 'outbox'>): Readonly<{
+export function createWaitingParts(store: Store): Readonly<{
   add(person: string, key: string): Promise<void>;
   /** The person wrote a direct message: what waits for them is sent. */
   release(person: string): Promise<void>;

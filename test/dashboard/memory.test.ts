@@ -49,10 +49,7 @@ test('S8 K1 L6 the page of memory counts notes and shows those of the team alone
 
 test('S8 L1 skillet memory team prints the counts, and memory remove names a note that is not there', async (t) => {
   const home = await openCliHome(t);
-  assert.equal(
-    (await home.run(['memory', 'team'])).stdout,
-    '0 notes of people, 0 of chats, 0 of the team\n',
-  );
+  assert.equal((await home.run(['memory', 'team'])).stdout, '0 notes of people, 0 of chats, 0 of the team\n');
   const gone = await home.run(['memory', 'remove', 'abc']);
   assert.equal(gone.code, 1);
   assert.match(gone.stderr, /there is no note abc of the team/);

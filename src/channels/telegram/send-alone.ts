@@ -35,7 +35,7 @@ function numberOf(person: string): number {
 }
 
 /** Whether the part is for one person in a chat that others read, too. */
-export function isAlone({ onlyTo }: Pick<OutgoingPart, 'onlyTo'>, chat: string): boolean {
+export function isAlone({ onlyTo }: OutgoingPart, chat: string): boolean {
   return onlyTo !== undefined && String(numberOf(onlyTo)) !== chat;
 }
 
