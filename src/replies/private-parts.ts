@@ -60,11 +60,7 @@ function notesOn({ part }: Row, arrived: boolean, channel: Channel): Rows {
 type Sending = Readonly<{ row: Row; channel: Channel }>;
 
 /** Tells in the group what became of an answer that was for one person there. */
-export async function tellWhere(
-  { row, channel }: Sending,
-  arrived: boolean,
-  store: Store,
-): Promise<void> {
+export async function tellWhere({ row, channel }: Sending, arrived: boolean, store: Store): Promise<void> {
   const outbox = notesOn(row, arrived, channel);
   if (outbox.length > 0) await store.commit({ outbox });
 }
