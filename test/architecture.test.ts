@@ -53,7 +53,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^pg$|^pg-boss$/, /^src\/store\/postgres\//],
   [/^gray-matter$|^yaml$/, /^src\/skills\/parse\//],
   [/^smol-toml$/, /^src\/config\/|^src\/skills\/install\/lock-file\.ts$|^src\/skills\/skill-cases\.ts$/],
-  [/^@anthropic-ai\//, /^src\/agent\/models\/anthropic-[a-z-]+\.ts$/],
+  [/^@anthropic-ai\//, /^src\/agent\/models\/(?:anthropic-api|cloud-apis)\.ts$/],
   [/^just-bash$/, /^src\/sandbox\/virtual\//],
   [/^mdast-util-|^micromark/, /^src\/lib\/markdown\//],
   [/^turndown$/, /^src\/tools\/web\//],

@@ -65,11 +65,20 @@ export type Models = Readonly<{
   offline: boolean;
 }>;
 
+/** The API by which a model is asked (M17). `openai` is Chat Completions, whoever's server it is. */
+export type ModelApi = 'anthropic' | 'openai' | 'bedrock' | 'vertex';
+
 /** One `[models.ALIAS]`. Prices are US dollars per million tokens. `thinking` is a word or a budget of tokens. */
 export type ModelSettings = Readonly<{
   model: string;
+  /** Default: `anthropic`. */
+  api?: ModelApi | undefined;
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
+  /** Of Bedrock and Vertex. */
+  region?: string | undefined;
+  /** Of Vertex. */
+  project?: string | undefined;
   maxTokens?: number | undefined;
   contextWindow?: number | undefined;
   vision?: boolean | undefined;
@@ -110,10 +119,21 @@ export function aliasOf({ aliases }: ModelsSettings, name: string): string {
   return Object.hasOwn(aliases, alias) ? alias : (aliasWith(aliases, name, rest.join('/')) ?? alias);
 }
 
-type Endpoint = Pick<ModelSettings, 'baseUrl' | 'apiKey'>;
+type Endpoint = Readonly<{
+  api?: ModelApi | undefined;
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+  region?: string | undefined;
+  project?: string | undefined;
+}>;
 
+/**
+ * The endpoint that an alias takes from `base`, which is `default`. It takes none if it names an address or another kind
+ * of API.
+ */
 export function endpointFor(given: Endpoint | undefined, base: Endpoint | undefined): Endpoint {
-  if (given?.baseUrl !== undefined || base === undefined) return {};
-  const { baseUrl, apiKey } = base;
-  return { baseUrl, apiKey };
+  if (base === undefined || given?.baseUrl !== undefined) return {};
+  const { api, baseUrl, apiKey, region, project } = base;
+  if (given?.api !== undefined && given.api !== (api ?? 'anthropic')) return {};
+  return { api, baseUrl, apiKey, region, project };
 }

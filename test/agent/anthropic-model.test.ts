@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel, type AnthropicModelSettings } from '../../src/agent/models/anthropic-model.ts';
+import { httpModelAt, type ModelAt } from '../support/model-at.ts';
 import { withFallback } from '../../src/agent/models/create-models.ts';
 import { createSilenceWatch } from '../../src/agent/models/silence-watch.ts';
 import { createServer } from '../../src/lib/net/node-http.ts';
@@ -55,13 +55,13 @@ async function serve(
   return server;
 }
 
-type More = Partial<Omit<AnthropicModelSettings, 'endpoint'>> &
-  Partial<AnthropicModelSettings['endpoint']> &
+type More = Partial<Omit<ModelAt, 'endpoint'>> &
+  Partial<ModelAt['endpoint']> &
   Readonly<{ clock?: Clock; random?: () => number }>;
 
 function connect(server: Pick<MessagesServer, 'url'>, more: More = {}) {
   const { log, lines, clock, waits } = recorder();
-  const model = createAnthropicModel(
+  const model = httpModelAt(
     {
       alias: 'default',
       model: 'claude-sonnet-5-5',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { httpModelAt } from '../support/model-at.ts';
 import { runLoop, type LoopDeps, type LoopInput } from '../../src/agent/run-loop.ts';
 import { withFallback } from '../../src/agent/models/create-models.ts';
 import { cleanEntry } from '../../src/bot/redact-data.ts';
@@ -30,11 +30,8 @@ async function open(t: TestContext, script: readonly ServerStep[], more: Server 
   return server;
 }
 
-function modelAt(
-  { url }: MessagesServer,
-  more: Partial<Parameters<typeof createAnthropicModel>[0]> = {},
-): Model {
-  return createAnthropicModel(
+function modelAt({ url }: MessagesServer, more: Partial<Parameters<typeof httpModelAt>[0]> = {}): Model {
+  return httpModelAt(
     {
       alias: 'default',
       model: 'claude-sonnet-5-5',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { httpModelAt } from '../support/model-at.ts';
 import { withCachePoints } from '../../src/agent/models/anthropic-request.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -51,7 +51,7 @@ test('M5 on the second turn at least 90 % of the prefix are cache reads, and the
   ];
   const server = await startMessagesServer({ script });
   t.after(() => server.close());
-  const model = createAnthropicModel(
+  const model = httpModelAt(
     {
       alias: 'default',
       model: 'claude-sonnet-5-5',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { httpModelAt } from '../support/model-at.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Model, ModelRequest } from '../../src/core/model.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -53,7 +53,7 @@ async function serve(
     ...more,
   };
   const clock = { now: () => 0, sleep: async () => undefined };
-  return { server, model: createAnthropicModel(settings, { log: quietLog(), clock, random: () => 0 }) };
+  return { server, model: httpModelAt(settings, { log: quietLog(), clock, random: () => 0 }) };
 }
 
 for (const name of recorded.filter((each) => /\.(?:sse|json)$/.test(each) && !/^(?:call|chat)/.test(each)))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { httpModelAt } from '../support/model-at.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { unparsedInput, type Entry } from '../../src/core/entry.ts';
@@ -28,7 +28,7 @@ async function run(
       maxIterations,
     },
     {
-      model: createAnthropicModel(
+      model: httpModelAt(
         {
           alias: 'default',
           model: 'claude-sonnet-5-5',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { httpModelAt } from '../support/model-at.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { AnswerBlock, ServerStep } from '../servers/messages/answer.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
@@ -21,7 +21,7 @@ async function open(
 ) {
   const server = await startMessagesServer({ script, mismatch });
   t.after(() => server.close());
-  const asked = createAnthropicModel(
+  const asked = httpModelAt(
     { alias: 'default', model, endpoint: { baseUrl: server.url, apiKey: 'ours' }, maxTokens: 1_000 },
     { log: quietLog(), clock: { now: systemClock.now, sleep: async () => {} } },
   );

@@ -7,7 +7,7 @@ import type { ModelRequest } from '../../src/core/model.ts';
 const account: Account = {
   baseUrl: 'https://one.example',
   apiKey: 'ours',
-  model: 'claude-sonnet-5-5',
+  name: 'claude-sonnet-5-5',
   bindsThinking: true,
 };
 const tool = (name: string): Anthropic.Tool => ({ name, input_schema: { type: 'object' } });
@@ -53,7 +53,7 @@ test('M13 thinking goes back only to who made it, behind all that stood before i
   const none = ['tool_use'];
   assert.deepEqual(sent({}, { baseUrl: 'https://two.example' }), none);
   assert.deepEqual(sent({}, { apiKey: 'theirs' }), none);
-  assert.deepEqual(sent({}, { model: 'claude-opus-5-5' }), none);
+  assert.deepEqual(sent({}, { name: 'claude-opus-5-5' }), none);
   assert.deepEqual(sent({ system: [{ type: 'text', text: 'Be long.' }] }), none);
   assert.deepEqual(sent({ tools: [tool('look')] }), none);
   assert.deepEqual(sent({ tools: [tool('touch'), tool('look')] }), none, 'in another order');
@@ -71,7 +71,7 @@ test('M13 what a model thinks that binds nothing is for the same account, system
   assert.ok(goes({ tools: [tool('look')] }), 'its tools may shrink');
   assert.ok(!goes({ audience: 'ben' }));
   assert.ok(!goes({ system: [{ type: 'text', text: 'Be long.' }] }));
-  assert.ok(!goes({}, { model: 'claude-haiku-4-5' }));
+  assert.ok(!goes({}, { name: 'claude-haiku-4-5' }));
   assert.ok(!goes({}, { apiKey: 'theirs' }));
 });
 

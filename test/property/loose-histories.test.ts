@@ -95,7 +95,7 @@ function historyOf(
 
 /** What the next server says of it. */
 function refusalAt(entries: readonly Entry[]): string | undefined {
-  const other = { baseUrl: 'https://other.example', model: 'claude-sonnet-5-5', bindsThinking: true };
+  const other = { baseUrl: 'https://other.example', name: 'claude-sonnet-5-5', bindsThinking: true };
   return refusalOf(messagesOnly(boundThinking(messagesOnly(toMessages(entries)), other).messages));
 }
 

@@ -3,7 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { fitCallId } from '../fit-history.ts';
 import { newestSummary } from '../to-messages.ts';
 import type { Entry } from '../../core/entry.ts';
-import type { BoundThinking, ModelRequest } from '../../core/model.ts';
+import type { BoundThinking, ModelApi, ModelRequest } from '../../core/model.ts';
 import { once } from '../../lib/async/mutex.ts';
 
 /** Prefix of ids of calls that the bot makes for a person. Models can't use it. */
@@ -16,9 +16,14 @@ const lookback = 20;
 
 /** Where a request goes. Thinking is never sent to another account. */
 export type Account = Readonly<{
-  baseUrl: string;
-  apiKey?: string;
-  model: string;
+  /** Default: `anthropic`. */
+  api?: ModelApi;
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+  region?: string | undefined;
+  project?: string | undefined;
+  /** The model's name. */
+  name: string;
   /** True if thinking is valid only after exactly the same request. */
   bindsThinking: boolean;
 }>;
@@ -52,9 +57,11 @@ export function boundThinking(request: ModelRequest, account: Account): BoundReq
 }
 
 function walk({ system, tools, messages, audience }: ModelRequest, account: Account) {
-  const { baseUrl, apiKey = '', model, bindsThinking } = account;
+  const { api = 'anthropic', baseUrl, apiKey = '', name, bindsThinking, region, project } = account;
+  // For the Messages API as before there were others, so that stored bindings still hold.
+  const place = api === 'anthropic' ? [] : [api, region ?? '', project ?? ''];
   let digest = createHash('sha256');
-  digest.update(plain([baseUrl, apiKey, model, system, ...(bindsThinking ? [tools] : [audience])]));
+  digest.update(plain([...place, baseUrl, apiKey, name, system, ...(bindsThinking ? [tools] : [audience])]));
   const pass = (running: Hash, role: string, blocks: readonly Block[]): void => {
     if (bindsThinking) for (const block of blocks) running.update(plain([role, unbound(block)]));
   };

@@ -1,11 +1,25 @@
-import { createAnthropicModel } from './anthropic-model.ts';
+import { createHttpModel, type HttpModelDeps } from './http-model.ts';
 import { createOfflineModel } from './offline-model.ts';
 import { claudeModel, isClaude } from '../../core/claude-models.ts';
 import { ModelError } from '../../core/errors.ts';
-import { resolveModel, type ModelsSettings, type Model, type Models } from '../../core/model.ts';
+import {
+  resolveModel,
+  type Model,
+  type ModelApi,
+  type Models,
+  type ModelSettings,
+  type ModelsSettings,
+} from '../../core/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
+/** Loads the client of an API. Nothing of the others is loaded (M17). */
+export const connects: Readonly<Record<ModelApi, HttpModelDeps['connect']>> = {
+  anthropic: async (...way) => (await import('./anthropic-api.ts')).connectAnthropic(...way),
+  openai: async (...way) => (await import('./chat-api.ts')).connectChat(...way),
+  bedrock: async (...way) => (await import('./cloud-apis.ts')).connectBedrock(...way),
+  vertex: async (...way) => (await import('./cloud-apis.ts')).connectVertex(...way),
+};
 const anthropic = 'https://api.anthropic.com';
 /** Milliseconds, because servers without pings may think for long. */
 const silenceMs = 120_000;
@@ -25,23 +39,12 @@ export function createModels(
 
   const build = (name: string): Model => {
     const found = resolveModel(settings, name);
-    const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
-    if (found === undefined || unreachable) return createOfflineModel(name);
-    const claude = claudeModel(found.model);
-    // Above this length prompts cost several times as much.
-    const known = claude?.longPrompt?.above ?? claude?.window;
-    const contextWindow = found.contextWindow ?? known ?? (isClaude(found.model) ? 200_000 : undefined);
-    const made = {
-      alias: name,
-      model: found.model,
-      endpoint: { baseUrl: found.baseUrl ?? anthropic, apiKey: found.apiKey, silenceMs },
-      maxTokens: found.maxTokens ?? (isClaude(found.model) ? 16_000 : 4_096),
-      contextWindow,
-      sees: found.vision,
-      thinking: found.thinking,
-      effort: found.effort,
-    };
-    return createAnthropicModel(made, { log, clock });
+    if (found === undefined || (isOffline && !isReachable(found))) return createOfflineModel(name);
+    return createHttpModel(httpSettings(name, found), {
+      connect: connects[found.api ?? 'anthropic'],
+      log,
+      clock,
+    });
   };
   const plain = (name: string): Model => {
     const model = built.get(name) ?? measure(build(name));
@@ -63,6 +66,30 @@ export function createModels(
       const message = `no alias under [models] is called "${name}"${name.includes('/') ? ' or has that model' : ''}: the default model is used`;
       return { level: 'warning', code: 'MODEL_UNKNOWN', message, field: 'model' };
     },
+  };
+}
+
+/** Whether a model can be asked with what its settings say. The clouds find their credentials themselves. */
+export function isReachable({ api, apiKey, baseUrl }: ModelSettings): boolean {
+  return apiKey !== undefined || baseUrl !== undefined || api === 'bedrock' || api === 'vertex';
+}
+
+function httpSettings(alias: string, settings: ModelSettings): Parameters<typeof createHttpModel>[0] {
+  const { model, api = 'anthropic', baseUrl, apiKey, region, project, maxTokens } = settings;
+  const claude = claudeModel(model);
+  // Above this length prompts cost several times as much.
+  const known = claude?.longPrompt?.above ?? claude?.window;
+  const address = baseUrl ?? (api === 'anthropic' ? anthropic : undefined);
+  return {
+    alias,
+    api,
+    endpoint: { name: model, baseUrl: address, apiKey, region, project },
+    silenceMs,
+    maxTokens: maxTokens ?? (isClaude(model) ? 16_000 : 4_096),
+    contextWindow: settings.contextWindow ?? known ?? (isClaude(model) ? 200_000 : undefined),
+    sees: settings.vision,
+    thinking: settings.thinking,
+    effort: settings.effort,
   };
 }
 

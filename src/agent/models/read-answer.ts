@@ -1,6 +1,7 @@
+import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../../lib/clock.ts';
 import { createAssembly, type Assembled, type Assembly } from './assemble-answer.ts';
-import { NoMessagesApi, type Sdk } from './anthropic-model-failure.ts';
+import { faultOf, OtherApi, ServerFault } from './model-failure.ts';
 import { onAbort } from '../../lib/async/on-abort.ts';
 
 export type AnswerLimits = Readonly<{
@@ -14,8 +15,21 @@ export type AnswerLimits = Readonly<{
 
 export type ReadAnswer = Assembled & Readonly<{ cut: boolean; beganInside: boolean }>;
 
+/** The API that an answer is in. It is made for each answer. */
+export type AnswerForm = Readonly<{
+  /** Its name for people. */
+  name: string;
+  /**
+   * The events of the Messages API that a piece of a stream means, or a whole answer. Undefined if a whole answer is
+   * not in this API.
+   */
+  events(fields: Fields, whole: boolean): readonly Fields[] | undefined;
+  /** Puts the blocks of an answer in order. */
+  arrange?(content: readonly Anthropic.ContentBlock[]): readonly Anthropic.ContentBlock[];
+}>;
+
 type ReadDeps = Readonly<{
-  sdk: Sdk;
+  form: AnswerForm;
   clock: Clock;
   signal: AbortSignal;
   onChunk(): void;
@@ -34,21 +48,20 @@ const mostQuoted = 300;
 
 /**
  * Reads a stream of events or a whole message, with or without what the Messages API promises around it (M19). What
- * arrived completely is an answer, even if its end is missing. Longer answers are cut. Throws NoMessagesApi, or an
- * error of the SDK.
+ * arrived completely is an answer, even if its end is missing. Longer answers are cut. Throws OtherApi or ServerFault.
  */
 export async function readModelAnswer(
   response: Response,
   limits: AnswerLimits,
-  { sdk, clock, signal, onChunk, onText }: ReadDeps,
+  { form, clock, signal, onChunk, onText }: ReadDeps,
 ): Promise<ReadAnswer> {
   const assembly = createAssembly(limits);
   const began = clock.now();
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
   const stop = (): void => void reader?.cancel(signal.reason).catch(() => undefined);
   const stopListening = onAbort(signal, stop);
-  const body = createBody(assembly, (event) => {
-    if (isFault(event)) throw new sdk.APIError(undefined, event, undefined, response.headers);
+  const body = createBody(assembly, form, (event) => {
+    if (isFault(event)) throw faultOf(undefined, event, response.headers);
     const words = assembly.take(event);
     if (words !== '') onText(words);
   });
@@ -73,26 +86,25 @@ export async function readModelAnswer(
     signal.throwIfAborted();
     if (!cut) body.end();
   } catch (error) {
-    if (signal.aborted || !assembly.hasEnded() || error instanceof NoMessagesApi) {
+    if (signal.aborted || !assembly.hasEnded() || error instanceof OtherApi) {
       stop();
-      throw error instanceof sdk.AnthropicError || error instanceof NoMessagesApi
-        ? error
-        : broken(error, sdk);
+      throw error instanceof ServerFault || error instanceof OtherApi ? error : broken(error);
     }
   } finally {
     stopListening();
   }
   if (cut) stop();
   else if (reader !== undefined) drain(reader).catch(() => undefined);
-  if (!cut && !assembly.isWhole()) throw broken(new Error('the answer ended before it was whole'), sdk);
+  if (!cut && !assembly.isWhole()) throw broken(new Error('the answer ended before it was whole'));
   const rest = assembly.end();
   if (rest !== '') onText(rest);
-  return { ...assembly.assembled(), cut, beganInside: assembly.beganInside() };
+  const made = assembly.assembled();
+  const content = form.arrange?.(made.content) ?? made.content;
+  return { ...made, content, cut, beganInside: assembly.beganInside() };
 }
 
-function broken(error: unknown, sdk: Sdk): Error {
-  const message = error instanceof Error ? error.message : String(error);
-  return new sdk.AnthropicError(message, { cause: error });
+function broken(error: unknown): Error {
+  return new ServerFault(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -114,7 +126,7 @@ type Body = Readonly<{
 }>;
 
 /** Finds events in lines or JSON alone, or keeps what came instead. */
-function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
+function createBody(assembly: Assembly, form: AnswerForm, take: (event: Fields) => void): Body {
   let kind: 'events' | 'json' | 'page' | undefined;
   let buffer = '';
   let first = '';
@@ -140,7 +152,7 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
     name = '';
     data = '';
     if (event === undefined) return;
-    take(event);
+    for (const one of isFault(event) ? [event] : (form.events(event, false) ?? [])) take(one);
     ended = event['type'] === 'message_stop';
   }
 
@@ -157,18 +169,20 @@ function createBody(assembly: Assembly, take: (event: Fields) => void): Body {
       buffer += text;
       if (first.length < mostQuoted) first += text.slice(0, mostQuoted);
       kind ??= kindOf(buffer);
-      if (kind === 'page' && first.length >= mostQuoted) throw new NoMessagesApi(first);
+      if (kind === 'page' && first.length >= mostQuoted) throw new OtherApi(form.name, first);
       if (kind === 'events' && /[\r\n]/.test(text)) lines(false);
     },
     end() {
-      if (kind === 'page') throw new NoMessagesApi(first);
+      if (kind === 'page') throw new OtherApi(form.name, first);
       if (kind === 'json') {
-        const event = toMessage(buffer);
-        if (event === undefined) throw new NoMessagesApi(first);
-        return take(event);
+        const fields = json(buffer);
+        const events =
+          fields === undefined || isFault(fields) ? fields && [fields] : form.events(fields, true);
+        if (events === undefined) throw new OtherApi(form.name, first);
+        return events.forEach(take);
       }
       lines(true);
-      if (assembly.isForeign() && first.trim() !== '') throw new NoMessagesApi(first);
+      if (assembly.isForeign() && first.trim() !== '') throw new OtherApi(form.name, first);
     },
     hasEnded: () => ended,
     waiting: () => buffer.length + data.length,
@@ -185,12 +199,14 @@ function toEvent(name: string, data: string): Fields | undefined {
   return event['type'] === 'error' && !('error' in event) ? { ...event, error: { message: data } } : event;
 }
 
-/** A whole answer as an event, or the fault that came instead. Undefined if the text is neither. */
-function toMessage(text: string): Fields | undefined {
-  const fields = json(text);
-  if (fields === undefined || isFault(fields)) return fields;
-  return 'content' in fields ? { ...fields, type: 'message' } : undefined;
-}
+/** Answers in the Messages API, which needs no translation. */
+export const messagesForm: AnswerForm = {
+  name: 'Messages API',
+  events(fields, whole) {
+    if (!whole) return [fields];
+    return 'content' in fields ? [{ ...fields, type: 'message' }] : undefined;
+  },
+};
 
 function kindOf(text: string): 'events' | 'json' | 'page' | undefined {
   const start = text.replace(/^\ufeff?\s*/, '').at(0);
@@ -199,7 +215,7 @@ function kindOf(text: string): 'events' | 'json' | 'page' | undefined {
   return start === '{' ? 'json' : 'events';
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 function json(text: string): Fields | undefined {
   try {

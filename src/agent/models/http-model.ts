@@ -1,39 +1,54 @@
-import type { Anthropic } from '@anthropic-ai/sdk/index.js';
-import { judgeFailure, toModelError, withRetries, type Sdk } from './anthropic-model-failure.ts';
-import { createSilenceWatch, withinSilence } from './silence-watch.ts';
+import type Anthropic from '@anthropic-ai/sdk';
+import { isRefusal, judgeFailure, toModelError, withRetries } from './model-failure.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
-import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts';
-import type { Model, ModelAnswer, ModelRequest, ModelSettings } from '../../core/model.ts';
+import { isClaude, claudeModel } from '../../core/claude-models.ts';
+import type { Model, ModelAnswer, ModelApi, ModelRequest, ModelSettings } from '../../core/model.ts';
 import { stopReasonOf } from '../fit-history.ts';
 import { estimateTokens } from '../plan-compaction.ts';
-import { readModelAnswer, type ReadAnswer } from './read-answer.ts';
+import { readModelAnswer, type AnswerForm, type ReadAnswer } from './read-answer.ts';
+import { createSilenceWatch, withinSilence } from './silence-watch.ts';
 import { once } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createRedactor } from '../../lib/redaction/redact.ts';
 
-export type AnthropicModelSettings = Readonly<{
-  alias: string;
-  model: string;
-  endpoint: Readonly<{
-    /** Address of the server, without `/v1` at its end. */
-    baseUrl: string;
-    apiKey?: string;
-    silenceMs?: number;
-  }>;
-  /** How many tokens one answer may have, thinking included. */
-  maxTokens: number;
-  contextWindow?: number;
-  /** Whether it can read pictures and documents. */
-  sees?: boolean;
-  /** A word, or a budget of at least 1024 tokens. */
-  thinking?: Thinking;
-  effort?: Effort;
+/** What is asked of a server, in the Messages API. Other APIs translate it. */
+export type AskedBody = Anthropic.MessageCreateParamsNonStreaming;
+
+/** Sends a request as a stream. Throws ServerFault unless there is an answer with status 200. */
+export type Ask = (
+  body: AskedBody,
+  signal: AbortSignal,
+) => Promise<Readonly<{ response: Response; form: AnswerForm }>>;
+
+/** The fetch that a client is made with: it gives up on silent servers. */
+export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Where a model is. `name` is the model's name there. */
+export type Endpoint = Readonly<{
+  name: string;
+  /** Undefined: the usual address of this kind. */
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+  region?: string | undefined;
+  project?: string | undefined;
 }>;
 
-type Thinking = NonNullable<ModelSettings['thinking']>;
-
-type Endpoint = AnthropicModelSettings['endpoint'];
+export type HttpModelSettings = Readonly<{
+  alias: string;
+  api: ModelApi;
+  endpoint: Endpoint;
+  /** Undefined: a server may be silent for as long as it likes. Milliseconds. */
+  silenceMs?: number;
+  /** How many tokens one answer may have, thinking included. */
+  maxTokens: number;
+  contextWindow?: number | undefined;
+  /** Whether it can read pictures and documents. */
+  sees?: boolean | undefined;
+  /** A word, or a budget of at least 1024 tokens. */
+  thinking?: ModelSettings['thinking'];
+  effort?: ModelSettings['effort'];
+}>;
 
 /** Characters per token above which an answer is cut, because not every server obeys `max_tokens`. */
 const longestToken = 10;
@@ -44,41 +59,48 @@ const leastCharacters = 40_000;
  */
 const headMs = 290_000;
 
-type AnthropicModelDeps = Readonly<{ log: Log; clock: Clock; random?: () => number }>;
+export type HttpModelDeps = Readonly<{
+  /** Loads the client, when the first request is made. */
+  connect(endpoint: Endpoint, watched: Fetch): Promise<Ask>;
+  log: Log;
+  clock: Clock;
+  random?: () => number;
+}>;
 
 /**
- * Makes a model of the Messages API. It streams, caches prompts (M5), retries (M4), and understands servers that speak
- * the API imperfectly (M19). `onText` gets each text once, even if a stream is repeated. The SDK is loaded when it is
- * first needed.
+ * Makes a model behind HTTP. It streams, caches prompts (M5), retries (M4), and understands servers that speak their API
+ * imperfectly (M19). `onText` gets each text once, even if a stream is repeated.
  */
-export function createAnthropicModel(settings: AnthropicModelSettings, deps: AnthropicModelDeps): Model {
-  const { alias, model, endpoint, contextWindow, sees } = settings;
-  const { log, clock, random = Math.random } = deps;
-  const { bindsThinking = isClaude(model), tokenFactor = 1 } = claudeModel(model) ?? {};
+export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps): Model {
+  const { alias, api, endpoint, contextWindow, sees, silenceMs } = settings;
+  const { connect, log, clock, random = Math.random } = deps;
+  const isClaudes = isClaude(endpoint.name);
+  const { bindsThinking = isClaudes, tokenFactor = 1 } = claudeModel(endpoint.name) ?? {};
+  const account = { ...endpoint, api, bindsThinking: bindsThinking && api !== 'openai' };
   const redact = createRedactor(secretsOf(endpoint));
   let thinksFirst = false;
-  const load = once(() => loadClient(endpoint, clock));
+  const load = once(() => connect(endpoint, watchedFetch(silenceMs, clock)));
 
   return {
     alias,
     contextWindow,
     sees,
     tokenFactor,
-    bindsThinking,
+    bindsThinking: account.bindsThinking,
     async complete(request, signal, onText) {
       signal.throwIfAborted();
-      const { sdk, client } = await load();
-      const bound = boundThinking(request, { ...endpoint, model, bindsThinking });
+      const bound = boundThinking(request, account);
       const body = toBody(request, bound, settings);
       const characters = Math.max(leastCharacters, body.max_tokens * longestToken);
       const onTextOf = shownOnce(onText);
       const attempt = async (): Promise<ModelAnswer> => {
-        const limits = { characters, tags: !isClaude(model), inside: thinksFirst };
+        const ask = await load();
+        const limits = { characters, tags: !isClaudes, inside: thinksFirst };
         const asked = clock.now();
         let firstChunkMs: number | undefined;
-        const response = await client.messages.create({ ...body, stream: true }, { signal }).asResponse();
+        const { response, form } = await ask(body, signal);
         const answer = await readModelAnswer(response, limits, {
-          sdk,
+          form,
           clock,
           signal,
           onChunk: () => void (firstChunkMs ??= clock.now() - asked),
@@ -90,7 +112,7 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
       };
       try {
         return await withRetries(attempt, {
-          judge: (error) => judgeFailure(error, sdk, clock.now()),
+          judge: (error) => judgeFailure(error, clock.now()),
           onRetry: (error, waitMs) =>
             log.warn(
               { model: alias, waitMs, cause: redact(String(error)) },
@@ -102,8 +124,9 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
         });
       } catch (error) {
         signal.throwIfAborted();
-        const passing = judgeFailure(error, sdk, clock.now()).again;
-        const failure = toModelError(error, { sdk, alias, passing, redact });
+        if (isRefusal(error)) return refusedAnswer(request, settings);
+        const passing = judgeFailure(error, clock.now()).again;
+        const failure = toModelError(error, { alias, passing, redact });
         log.error({ model: alias, passing, cause: failure.message }, 'the model gave no answer');
         throw failure;
       }
@@ -111,13 +134,13 @@ export function createAnthropicModel(settings: AnthropicModelSettings, deps: Ant
   };
 }
 
-async function loadClient(
-  endpoint: Endpoint,
-  clock: Clock,
-): Promise<Readonly<{ sdk: Sdk; client: Anthropic }>> {
-  // The CommonJS build loads 40 ms faster and saves 1 MB.
-  const { Anthropic: sdk } = await import('@anthropic-ai/sdk/index.js');
-  return { sdk, client: createClient(sdk, endpoint, clock) };
+/** The answer of a provider that declined a request before a model read it. */
+function refusedAnswer(
+  { system, messages, tools }: ModelRequest,
+  { endpoint }: HttpModelSettings,
+): ModelAnswer {
+  const tokens = { input: estimateTokens([system, messages, tools]), output: 0, cacheRead: 0, cacheWrite: 0 };
+  return { content: [], stopReason: 'refusal', tokens, model: endpoint.name };
 }
 
 /** Makes an `onText` for each attempt. Only the first attempt with words is shown. */
@@ -132,37 +155,28 @@ function shownOnce(onText: ((text: string) => void) | undefined): () => (text: s
   };
 }
 
-function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs }: Endpoint, clock: Clock): Anthropic {
-  const watched = silenceMs === undefined ? undefined : createSilenceWatch(silenceMs, clock);
-  return new sdk({
-    baseURL: baseUrl,
-    // Without a key the SDK would look for another one.
-    apiKey: apiKey ?? 'none',
-    defaultHeaders: apiKey === undefined ? { authorization: null } : undefined,
-    maxRetries: 0,
-    fetch:
-      watched &&
-      (async (url, init) => {
-        const ask = (late: AbortSignal): Promise<Response> =>
-          fetch(url, { ...init, signal: AbortSignal.any([late, ...(init?.signal ? [init.signal] : [])]) });
-        return watched(await withinSilence(headMs, clock, ask));
-      }),
-    openTelemetry: false,
-    logLevel: 'off',
-  });
+/** A fetch that ends with a SilentServer if no head comes, and breaks a stream that sends nothing for `silenceMs`. */
+function watchedFetch(silenceMs: number | undefined, clock: Clock): Fetch {
+  if (silenceMs === undefined) return fetch;
+  const watched = createSilenceWatch(silenceMs, clock);
+  return async (url, init) => {
+    const ask = (late: AbortSignal): Promise<Response> =>
+      fetch(url, { ...init, signal: AbortSignal.any([late, ...(init?.signal ? [init.signal] : [])]) });
+    return watched(await withinSilence(headMs, clock, ask));
+  };
 }
 
 function toBody(
   { system: said, tools: given, toolChoice }: ModelRequest,
   bound: BoundRequest,
-  { model, maxTokens, thinking, effort }: AnthropicModelSettings,
-): Anthropic.MessageCreateParamsNonStreaming {
+  { endpoint, maxTokens, thinking, effort }: HttpModelSettings,
+): AskedBody {
   const { system, messages, tools } = withCachePoints(
     { messages: bound.messages, system: said, tools: given },
     bound.known,
   );
   return {
-    model,
+    model: endpoint.name,
     max_tokens: typeof thinking === 'number' ? Math.max(maxTokens, thinking + 1_024) : maxTokens,
     tools: tools.length === 0 ? undefined : [...tools],
     tool_choice: toolChoice === undefined || tools.length === 0 ? undefined : { type: toolChoice },
@@ -173,7 +187,7 @@ function toBody(
   };
 }
 
-function toThinking(thinking: Thinking): Anthropic.ThinkingConfigParam {
+function toThinking(thinking: NonNullable<ModelSettings['thinking']>): Anthropic.ThinkingConfigParam {
   if (typeof thinking === 'number') return { type: 'enabled', budget_tokens: thinking };
   return { type: thinking === 'off' ? 'disabled' : thinking };
 }
@@ -183,7 +197,7 @@ function toAnswer(
   { content, stopReason, cut, tokens, model }: ReadAnswer,
   request: ModelRequest,
   { bindingOf }: BoundRequest,
-  { model: asked }: AnthropicModelSettings,
+  { endpoint }: HttpModelSettings,
 ): ModelAnswer {
   const { cacheRead = 0, cacheWrite = 0 } = tokens;
   const counted = (tokens.input ?? 0) + cacheRead + cacheWrite > 0;
@@ -197,12 +211,12 @@ function toAnswer(
       cacheRead,
       cacheWrite,
     },
-    model: model ?? asked,
+    model: model ?? endpoint.name,
     binding: bindingOf(content),
   };
 }
 
-function secretsOf({ apiKey, baseUrl }: Endpoint): Parameters<typeof createRedactor>[0] {
+function secretsOf({ apiKey, baseUrl = '' }: Endpoint): Parameters<typeof createRedactor>[0] {
   const password = URL.canParse(baseUrl) ? decodeURIComponent(new URL(baseUrl).password) : '';
   return [
     ...(apiKey === undefined ? [] : [{ name: 'api_key', value: apiKey }]),
