@@ -52,7 +52,7 @@ export function completeConfig(
       base,
       written.replace(/^~(?=$|\/)/, () => home),
     );
-  const models = modelAliases(settings.models, env['ANTHROPIC_API_KEY']);
+  const models = modelAliases(settings.models, env);
   const { bot, skills, plugins, capabilities, network } = settings;
   const { keyFile } = capabilities;
   const dataDir = toAbsolute(bot.dataDir);

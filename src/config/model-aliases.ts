@@ -1,6 +1,12 @@
 import type { z } from 'zod';
 import { claudeModel, type ThinkingKind } from '../core/claude-models.ts';
-import { aliasOf, endpointFor, type ModelSettings, type ModelsSettings } from '../core/model.ts';
+import {
+  aliasOf,
+  endpointFor,
+  type ModelApi,
+  type ModelSettings,
+  type ModelsSettings,
+} from '../core/model.ts';
 import { nearest } from '../lib/text/text.ts';
 import type { agentSection, WrittenModels } from './model-sections.ts';
 import type { Complain, FromEnvironment } from './section.ts';
@@ -23,36 +29,54 @@ function modelOfAlias(name: string, given: Readonly<{ model?: string | undefined
   return given?.model ?? (isBuiltInAlias(name) ? builtIn[name] : undefined) ?? defaultModel;
 }
 
+/** The variable of the environment that has the key for the usual address of an API. */
+const keyVariables: Readonly<Partial<Record<ModelApi, string>>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  openai: 'OPENAI_API_KEY',
+};
+
+type Env = Readonly<Record<string, string | undefined>>;
+
 /**
  * Completes the aliases with the built-in ones, and with the endpoint and key of `default`. An alias with its own
- * endpoint never gets another's key (M1). Without config or key there is no `default`, and the offline model answers.
+ * endpoint or kind of API never gets another's key (M1). Without config or key there is no `default`, and the offline
+ * model answers. The built-in ones are Claude's: beside a default of another kind they need Anthropic's key.
  */
 export function modelAliases(
   { fallback, aliases: written }: WrittenModels,
-  environmentKey: string | undefined,
+  env: Env,
 ): Readonly<{
   models: ModelsSettings;
   taken: readonly FromEnvironment[];
 }> {
-  const own = Object.hasOwn(written, 'default') ? written['default'] : undefined;
-  const takesKey = !!environmentKey && own?.apiKey === undefined && own?.baseUrl === undefined;
-  const base = takesKey ? { ...own, apiKey: environmentKey } : own;
-  const names = new Set([
-    ...(base === undefined ? [] : ['default']),
-    ...Object.keys(builtIn),
-    ...Object.keys(written),
-  ]);
-  const aliases: Record<string, ModelSettings> = {};
-  for (const name of names) {
-    const given = name === 'default' ? base : written[name];
-    const model = modelOfAlias(name, given);
-    aliases[name] = { ...endpointFor(given, base), ...given, model };
-  }
-  const models = { fallback, aliases };
-  return {
-    models,
-    taken: takesKey ? [{ path: ['models', 'default', 'api_key'], name: 'ANTHROPIC_API_KEY' }] : [],
+  const taken: FromEnvironment[] = [];
+  const withKey = (name: string, alias: Alias | undefined): Alias | undefined => {
+    const variable = keyVariables[alias?.api ?? 'anthropic'];
+    const apiKey = variable === undefined ? undefined : env[variable];
+    if (!apiKey || alias?.apiKey !== undefined || alias?.baseUrl !== undefined) return alias;
+    taken.push({ path: ['models', name, 'api_key'], name: variable ?? '' });
+    return { ...alias, apiKey };
   };
+  const base = withKey('default', Object.hasOwn(written, 'default') ? written['default'] : undefined);
+  const isClaudes = (base?.api ?? 'anthropic') === 'anthropic';
+  const builtIns: Readonly<Record<string, Alias>> = Object.fromEntries(
+    isClaudes || env['ANTHROPIC_API_KEY']
+      ? Object.keys(builtIn).map((name) => [name, isClaudes ? {} : { api: 'anthropic' as const }])
+      : [],
+  );
+  const others = Object.entries({ ...builtIns, ...written }).filter(([name]) => name !== 'default');
+  const aliases: Record<string, ModelSettings> = {};
+  if (base !== undefined) aliases['default'] = { ...base, model: modelOfAlias('default', base) };
+  for (const [name, given] of others) {
+    const taking = endpointFor(given, base);
+    const isOwn = given.api !== undefined && Object.keys(taking).length === 0;
+    aliases[name] = {
+      ...taking,
+      ...(isOwn ? withKey(name, given) : given),
+      model: modelOfAlias(name, given),
+    };
+  }
+  return { models: { fallback, aliases }, taken };
 }
 
 /** Where the API key of an alias or of `ALIAS/model-id` is written, in words for the operator (M14). */
@@ -81,8 +105,8 @@ export function checkModelNames(
   if (aliases === undefined) return;
   const names = [...new Set([...Object.keys(aliases), 'default', ...Object.keys(builtIn)])];
   for (const [name, alias] of Object.entries(aliases)) {
-    const needsModel = name !== 'default' && !isBuiltInAlias(name);
-    if (needsModel && alias?.model === undefined) {
+    const isClaudes = (name === 'default' || isBuiltInAlias(name)) && apiOf(name, aliases) === 'anthropic';
+    if (!isClaudes && alias?.model === undefined) {
       complain(['models', name, 'model'], 'name the model that this alias stands for');
     }
   }
@@ -96,8 +120,12 @@ export function checkModelNames(
   check(['agent', 'model'], (agent as Partial<z.output<typeof agentSection>> | undefined)?.model);
 }
 
-/** Hosts that speak other protocols than the Anthropic Messages API. */
-const foreign: readonly string[] = ['api.openai.com', 'generativelanguage.googleapis.com'];
+/** The API of an alias, which may be that of `default`. */
+function apiOf(name: string, aliases: WrittenModels['aliases']): ModelApi {
+  const given = Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+  const base = Object.hasOwn(aliases, 'default') ? aliases['default'] : undefined;
+  return given?.api ?? endpointFor(given, base).api ?? 'anthropic';
+}
 
 /** Complains of settings that the model or server is known to refuse (M14). */
 export function checkModelSettings({ models }: Readonly<Record<string, unknown>>, complain: Complain): void {
@@ -105,17 +133,35 @@ export function checkModelSettings({ models }: Readonly<Record<string, unknown>>
   for (const [name, alias] of Object.entries(aliases)) {
     if (typeof alias !== 'object') continue;
     const say = (key: string, write: string): void => complain(['models', name, key], write);
-    checkThinking(modelOfAlias(name, alias), alias, say);
-    const wrong = alias.baseUrl === undefined ? undefined : wrongAddress(alias.baseUrl);
+    const api = apiOf(name, aliases);
+    if (api === 'openai') checkChat(alias, say);
+    else checkThinking(modelOfAlias(name, alias), alias, say);
+    checkPlace(api, alias, say);
+    const wrong = alias.baseUrl === undefined ? undefined : wrongAddress(api, alias.baseUrl);
     if (wrong !== undefined) say('base_url', wrong);
   }
 }
 
-function checkThinking(
-  model: string,
-  { thinking, effort }: Alias,
-  say: (key: string, write: string) => void,
-): void {
+type Say = (key: string, write: string) => void;
+
+function checkChat({ thinking }: Alias, say: Say): void {
+  if (thinking === undefined || thinking === 'off') return;
+  say(
+    'thinking',
+    'with api = "openai" only "off" has a meaning: write effort = "low" to "max", or remove the line',
+  );
+}
+
+function checkPlace(api: ModelApi, { region, project, apiKey }: Alias, say: Say): void {
+  if (region !== undefined && api !== 'bedrock' && api !== 'vertex')
+    say('region', 'that is for api = "bedrock" and api = "vertex": remove the line');
+  if (project !== undefined && api !== 'vertex')
+    say('project', 'that is for api = "vertex": remove the line');
+  if (apiKey !== undefined && api === 'vertex')
+    say('api_key', "Vertex AI uses Google's application default credentials: remove the line");
+}
+
+function checkThinking(model: string, { thinking, effort }: Alias, say: Say): void {
   const known = claudeModel(model);
   if (known === undefined) return;
   const kind: ThinkingKind | undefined = typeof thinking === 'number' ? 'budget' : thinking;
@@ -139,12 +185,26 @@ function isHard(effort: string): boolean {
   return effort === 'xhigh' || effort === 'max';
 }
 
-function wrongAddress(baseUrl: string): string | undefined {
+/** Addresses at which well-known servers speak Chat Completions. */
+const chatAddresses: Readonly<Record<string, string>> = {
+  'api.openai.com': 'https://api.openai.com/v1',
+  'generativelanguage.googleapis.com': 'https://generativelanguage.googleapis.com/v1beta/openai',
+  'api.groq.com': 'https://api.groq.com/openai/v1',
+  'api.mistral.ai': 'https://api.mistral.ai/v1',
+};
+
+function wrongAddress(api: ModelApi, baseUrl: string): string | undefined {
   const { hostname, pathname } = new URL(baseUrl);
-  if (foreign.includes(hostname)) {
-    return 'this server does not speak the Anthropic Messages API: put a gateway that does before it, such as LiteLLM';
+  if (api === 'openai') {
+    if (!/\/chat\/completions\/?$/.test(pathname)) return undefined;
+    const short = baseUrl.replace(/\/chat\/completions\/?$/, '');
+    return `leave out /chat/completions, which the bot adds itself: write "${short}"`;
   }
+  if (api !== 'anthropic') return undefined;
+  const chat = Object.hasOwn(chatAddresses, hostname) ? chatAddresses[hostname] : undefined;
+  if (chat !== undefined)
+    return `this server does not speak the Anthropic Messages API, but Chat Completions: write api = "openai" and base_url = "${chat}"`;
   if (!/\/v1(\/messages)?\/?$/.test(pathname)) return undefined;
   const written = baseUrl.replace(/\/v1(\/messages)?\/?$/, '');
-  return `leave out /v1, which the bot adds itself: write "${written}"`;
+  return `leave out /v1, which the bot adds itself: write "${written}". For a server of Chat Completions, add api = "openai"`;
 }

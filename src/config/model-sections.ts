@@ -6,8 +6,14 @@ const price = z.number().min(0).optional();
 /** Prices are US dollars per million tokens. */
 const alias = section({
   model: z.string().min(1).optional(),
+  /** The API of its server (M17). Default: `anthropic`, or that of `default` where the endpoint is taken from there. */
+  api: z.enum(['anthropic', 'openai', 'bedrock', 'vertex']).optional(),
   base_url: httpUrl.optional(),
   api_key: z.string().min(1).optional(),
+  /** Of Bedrock and Vertex. Default: what the environment says. */
+  region: z.string().min(1).optional(),
+  /** Of Vertex: the project that pays. */
+  project: z.string().min(1).optional(),
   max_tokens: z.int().min(1).optional(),
   context_window: z.int().min(1000).optional(),
   vision: z.boolean().optional(),

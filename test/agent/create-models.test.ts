@@ -25,7 +25,7 @@ async function serve(t: TestContext, script: Parameters<typeof startMessagesServ
 }
 
 test('M1 with no default and no key the offline model answers, under any name', async () => {
-  const offline = models(modelAliases({ aliases: {} }, undefined).models);
+  const offline = models(modelAliases({ aliases: {} }, {}).models);
   assert.equal(offline.offline, true);
   for (const name of [undefined, 'default', 'haiku', 'nobody']) {
     assert.equal((await ask(offline.get(name))).model, 'offline');
@@ -36,7 +36,7 @@ test('M1 an alias at an endpoint of its own is used although there is no default
   const server = await serve(t, () => 'from the local one');
   const { models: settings } = modelAliases(
     { aliases: { local: { model: 'qwen', baseUrl: server.url, apiKey: 'k' } } },
-    undefined,
+    {},
   );
   assert.equal((await ask(models(settings).get('local'))).model, 'qwen');
 });
@@ -50,7 +50,7 @@ test('U2 PROVIDER/MODEL of other programs is the alias with that model, and anyt
         router: { model: 'qwen/qwen3-max', baseUrl: 'http://127.0.0.1:1', apiKey: 'k' },
       },
     },
-    undefined,
+    {},
   );
   const all = models(settings);
   assert.equal(resolveModel(settings, 'anthropic/claude-haiku-5-5')?.model, 'claude-haiku-5-5');
@@ -75,7 +75,7 @@ test('U2 an alias, default, and ALIAS/model-id at that alias’s endpoint are as
         cheap: { model: 'small' },
       },
     },
-    undefined,
+    {},
   );
   const { get, check } = models(settings);
   for (const name of [undefined, 'default', 'cheap', 'haiku', 'cheap/other/model', 'nobody'])

@@ -26,8 +26,8 @@ const unsigned = { google: { thought_signature: 'skip_thought_signature_validato
 
 export function chatFamily(baseUrl: string, model: string): ChatFamily {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
-  if (/(^|\.)openai\.(com|azure\.com)$/.test(host)) return 'openai';
-  if (/(^|\.)googleapis\.com$/.test(host)) return 'gemini';
+  if (/(^|\.)openai\.(com|azure\.com)$/.test(host) || /^(gpt-\d|o\d)/.test(model)) return 'openai';
+  if (/(^|\.)googleapis\.com$/.test(host) || /^gemini/.test(model)) return 'gemini';
   if (/deepseek/i.test(host) || /^deepseek/i.test(model)) return 'deepseek';
   return /mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral/i.test(`${host} ${model}`)
     ? 'mistral'
@@ -114,7 +114,9 @@ function toPart(block: Block): readonly ChatCompletionContentPart[] {
 function toAssistant(blocks: readonly Block[], family: ChatFamily): AssistantMessage {
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n');
   const kept = blocks.flatMap((block) => (block.type === 'redacted_thinking' ? [keptIn(block.data)] : []));
-  const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [toCall(block, kept, family)] : []));
+  const calls = blocks
+    .filter((block) => block.type === 'tool_use')
+    .map((block, nth) => toCall(block, kept.find(({ call }) => call === nth)?.extra_content, family));
   // Google checks the first call of each answer.
   const [first] = calls;
   if (family === 'gemini' && first !== undefined) first.extra_content ??= unsigned;

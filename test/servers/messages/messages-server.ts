@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServer } from '../../../src/lib/net/node-http.ts';
 import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
+import { bedrockException, bedrockFrame, readCloud, type Cloud } from './cloud-wire.ts';
 import { checkFiles } from './check-files.ts';
 import { checkMessages } from './check-messages.ts';
 import { checkModelSettings } from './check-model-settings.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
 import { isVersion, parseRequest, type MessagesRequest } from './request-shape.ts';
-import { sendEndless, sendRaw, sendStream } from './send-stream.ts';
+import { messagesFrames, sendEndless, sendRaw, sendStream } from './send-stream.ts';
 import { streamEvents, wholeMessage, type FullAnswer } from './stream-events.ts';
 import { createThinkingSignatures, type Dropped, type Mismatch } from './thinking-signatures.ts';
 
@@ -44,6 +45,14 @@ type Asked = Readonly<{
   tellsDropped: boolean;
 }>;
 
+type Taken = Readonly<{
+  json: unknown;
+  version: string;
+  arrivedAt: number;
+  key: string | undefined;
+  refuse(status: number, message: string): void;
+}>;
+
 const controls = 'thinking-binding-controls-2026-08-01';
 const bodyLimit = 32 * 1024 * 1024;
 
@@ -65,8 +74,10 @@ export async function startMessagesServer(options: {
   lean?: boolean;
   /** For thinking behind another conversation than its own; default: `error`, as for new accounts. */
   mismatch?: Mismatch;
+  /** It speaks the wire form of this platform. */
+  cloud?: Cloud;
 }): Promise<MessagesServer> {
-  const { script, lean = false } = options;
+  const { script, lean = false, cloud } = options;
   const cache = createPromptCache({ minTokens: options.minCacheTokens ?? 1024 });
   const signatures = createThinkingSignatures(options.mismatch ?? 'error');
   const requests: SeenRequest[] = [];
@@ -75,19 +86,28 @@ export async function startMessagesServer(options: {
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
-      if (!response.headersSent) sendError(response, 500, 'api_error', String(error));
+      if (!response.headersSent) sendError(response, 500, 'api_error', String(error), cloud);
       else response.destroy();
     });
   });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!lean) response.setHeader('request-id', `req_${++ids}`);
-    const refuse = (status: number, message: string): void => {
+    const refuse = (status: number, message: string, kind = errorTypeOf(status)): void => {
       refused.push({ status, message });
-      sendError(response, status, errorTypeOf(status), message);
+      sendError(response, status, kind, message, cloud);
     };
     const raw = await readBody(request);
     const arrivedAt = performance.now();
+    if (cloud !== undefined) {
+      const read = readCloud(cloud, {
+        url: request.url ?? '',
+        headers: request.headers,
+        json: parseJson(raw),
+      });
+      if ('status' in read) return refuse(read.status, read.message, read.kind);
+      return take(request, response, { json: read.body, version: read.version, arrivedAt, key: '', refuse });
+    }
     if (request.method !== 'POST' || request.url?.split('?')[0] !== '/v1/messages')
       return refuse(404, 'Not found');
     const key = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /, '');
@@ -97,9 +117,24 @@ export async function startMessagesServer(options: {
     if (raw.length > bodyLimit) return refuse(413, 'Request exceeds the maximum size');
     const version = lean ? '2023-06-01' : String(request.headers['anthropic-version'] ?? '');
     if (version === '') return refuse(400, 'anthropic-version: header is required');
-    if (!isVersion(version)) return refuse(400, `anthropic-version: "${version}" is not a valid version`);
     const json = parseJson(raw);
     if (json === undefined) return refuse(400, 'The request body is not valid JSON');
+    await take(request, response, {
+      json,
+      version,
+      arrivedAt,
+      key: key === undefined ? undefined : String(key),
+      refuse,
+    });
+  }
+
+  /** Checks and answers a request that came to the right place. */
+  async function take(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { json, version, arrivedAt, key, refuse }: Taken,
+  ): Promise<void> {
+    if (!isVersion(version)) return refuse(400, `anthropic-version: "${version}" is not a valid version`);
     const parsed = parseRequest(json, version);
     if ('wrong' in parsed) return refuse(400, parsed.wrong);
     const body = parsed.request;
@@ -134,6 +169,7 @@ export async function startMessagesServer(options: {
         step.status,
         step.type ?? errorTypeOf(step.status),
         step.message ?? 'scripted',
+        cloud,
       );
     }
     const wire = { ...(lean ? { pings: false } : {}), ...options.wire, ...step.wire };
@@ -155,11 +191,15 @@ export async function startMessagesServer(options: {
       ...(asked.tellsDropped ? { dropped: asked.dropped } : {}),
     };
     if (body.stream !== true) return sendJson(response, 200, wholeMessage(full));
+    if (cloud === 'bedrock') {
+      response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
+      return sendStream(response, streamEvents(full).map(bedrockFrame), wire, bedrockException);
+    }
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
     });
-    await sendStream(response, streamEvents(full), wire);
+    await sendStream(response, messagesFrames(streamEvents(full), wire), wire);
   }
 
   // An idle connection that the server ends just as a request is sent would fail that request.
@@ -180,13 +220,13 @@ export async function startMessagesServer(options: {
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-function parseJson(raw: Buffer): unknown {
+export function parseJson(raw: Buffer): unknown {
   try {
     return JSON.parse(raw.toString());
   } catch (error) {
@@ -195,7 +235,19 @@ function parseJson(raw: Buffer): unknown {
   }
 }
 
-function sendError(response: ServerResponse, status: number, type: string, message: string): void {
+function sendError(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  message: string,
+  cloud: Cloud | undefined,
+): void {
+  if (cloud === 'bedrock') {
+    response.setHeader('x-amzn-errortype', `${type}:http://internal.amazon.com/coral/com.amazon.bedrock/`);
+    return sendJson(response, status, { message });
+  }
+  if (cloud === 'vertex')
+    return sendJson(response, status, { error: { code: status, message, status: type } });
   const requestId = response.getHeader('request-id');
   sendJson(response, status, {
     type: 'error',

@@ -3,26 +3,43 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerStep, Wire } from './answer.ts';
 import type { StreamEvent } from './stream-events.ts';
 
-/** Writes events as server-sent events, in the way and with the faults that `wire` says. */
+/** A piece of a stream as it goes over the wire. `held`: it waits for `hold` of the wire. */
+export type Frame = Readonly<{ held: boolean; text: string | Buffer }>;
+
+/** The events of the Messages API as frames: server-sent events, with a ping after the first two. */
+export function messagesFrames(events: readonly StreamEvent[], { pings }: Wire): readonly Frame[] {
+  return events.flatMap((event, index) => {
+    const ping = index === 1 && pings !== false ? toFrame({ type: 'ping' }).text : '';
+    return [{ held: event.type === 'message_delta', text: `${toFrame(event).text}${ping}` }];
+  });
+}
+
+/** An event as a frame. Also for the error in the middle of a stream. */
+export function toFrame(event: StreamEvent): Readonly<{ held: boolean; text: string }> {
+  return { held: false, text: `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` };
+}
+
+/** Writes the frames of a stream in the way and with the faults that `wire` says. */
 export async function sendStream(
   response: ServerResponse,
-  events: readonly StreamEvent[],
+  frames: readonly Frame[],
   wire: Wire,
+  toFault: (error: Readonly<{ type: string; message: string }>) => Frame = (error) =>
+    toFrame({ type: 'error', error }),
 ): Promise<void> {
   response.flushHeaders();
-  for (const [index, event] of events.entries()) {
+  for (const [index, frame] of frames.entries()) {
     if (wire.cutAfter === index) return void response.destroy();
     if (wire.errorAfter?.events === index) {
       const { type, message } = wire.errorAfter;
-      await write(response, 'error', { type: 'error', error: { type, message } }, wire);
+      await write(response, toFault({ type, message }), wire);
       return void response.end();
     }
-    const isHeld = wire.holdBefore === undefined ? event.type === 'message_delta' : index === wire.holdBefore;
+    const isHeld = wire.holdBefore === undefined ? frame.held : index === wire.holdBefore;
     if (isHeld && wire.hold !== undefined) await wire.hold;
     if (wire.dripMs !== undefined && index > 0) await delay(wire.dripMs);
     if (response.destroyed) return;
-    await write(response, event.type, event, wire);
-    if (index === 1 && wire.pings !== false) await write(response, 'ping', { type: 'ping' }, wire);
+    await write(response, frame, wire);
   }
   response.end();
 }
@@ -49,9 +66,8 @@ export async function sendEndless(
     await writeBytes(response, Buffer.from(`data: ${JSON.stringify(endless(count))}\n\n`));
 }
 
-function write(response: ServerResponse, name: string, data: object, wire: Wire): Promise<void> {
-  const bytes = Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
-  return writeBytes(response, bytes, wire.chunkBytes);
+function write(response: ServerResponse, { text }: Frame, wire: Wire): Promise<void> {
+  return writeBytes(response, Buffer.from(text), wire.chunkBytes);
 }
 
 async function writeBytes(response: ServerResponse, bytes: Buffer, size = bytes.length || 1): Promise<void> {
