@@ -143,7 +143,7 @@ export async function openBot(options: {
       createModels(models, {
         log,
         clock,
-        measure: (model) => traceModel(health.measureModel(model), resolveModel(models, model.alias)?.model),
+        measure: (model) => traceModel(health.measureModel(model), resolveModel(models, model.alias)),
       }),
     terminals: {
       changeAccess: (access) => terminalAccess(access, terminals.channel.name),

@@ -13,7 +13,7 @@ import { quietLog } from './skills-here.ts';
 
 /** Says what is wrong, why it matters and how to fix it (L2). Exit code 1 for errors and warnings. */
 export async function doctor(
-  given: SharedOptions & Readonly<{ online?: boolean; fix?: boolean }>,
+  given: SharedOptions & Readonly<{ online?: boolean; models?: boolean; fix?: boolean }>,
 ): Promise<void> {
   const first = await examineHere(given);
   const repairs = given.fix === true ? repairsOf(first) : [];
@@ -29,20 +29,25 @@ export async function doctor(
   printText(doctorReport(checks));
 }
 
-/** Makes all checks, those that need the network only if `online`. */
+/** Makes all checks: those that need the network only if `online`, what each model can do only if `models`. */
 export async function examineHere({
   config: flag,
   online,
-}: SharedOptions & Readonly<{ online?: boolean }>): Promise<readonly Check[]> {
+  models,
+}: SharedOptions & Readonly<{ online?: boolean; models?: boolean }>): Promise<readonly Check[]> {
   const machine = thisMachine();
   const parsed = await parseHere(flag);
   if (!parsed.ok) return examineBroken(machine, parsed.problems);
   const { config } = parsed;
   guardSecrets(config);
   const { checks, owners } = await examine(machine, await examined(config, flag, online));
-  if (online !== true) return checks;
-  const { checkOnline } = await import('../operator/doctor/check-online.ts');
-  return [...checks, ...(await checkOnline(config, owners, quietLog))];
+  if (online !== true && models !== true) return checks;
+  const { checkAbilities, checkOnline } = await import('../operator/doctor/check-online.ts');
+  return [
+    ...checks,
+    ...(online === true ? await checkOnline(config, owners, quietLog) : []),
+    ...(models === true ? await checkAbilities(config, quietLog) : []),
+  ];
 }
 
 /** What the checks look at. With `online`, the servers are tried again, so what the bot knows of them is left out. */

@@ -1,4 +1,5 @@
 import { claudeModel, type Prices } from '../core/claude-models.ts';
+import { listedModel } from '../core/listed-models.ts';
 import type { Config } from './complete-config.ts';
 import { valueAt, type KeyPath } from './section.ts';
 import { resolveModel, type ModelSettings } from '../core/model.ts';
@@ -21,7 +22,7 @@ export function pricesOf(settings: ModelSettings): Prices | undefined {
 
 /** List prices; those of long prompts if the context window allows long prompts. */
 function listPrices({ model, contextWindow = 0 }: ModelSettings): Prices | undefined {
-  const { prices, longPrompt } = claudeModel(model) ?? {};
+  const { prices, longPrompt } = claudeModel(model) ?? listedModel(model) ?? {};
   if (prices === undefined || longPrompt === undefined || contextWindow <= longPrompt.above) return prices;
   const { factor } = longPrompt;
   const { in: input, out, cacheRead, cacheWrite } = prices;

@@ -71,13 +71,13 @@ export type ModelApi = 'anthropic' | 'openai' | 'bedrock' | 'vertex';
 /** One `[models.ALIAS]`. Prices are US dollars per million tokens. `thinking` is a word or a budget of tokens. */
 export type ModelSettings = Readonly<{
   model: string;
-  /** Default: `anthropic`. */
+  /** By which API it is asked; undefined for `anthropic`. */
   api?: ModelApi | undefined;
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
-  /** Of Bedrock and Vertex. */
+  /** The region of a cloud, for Bedrock and Vertex. */
   region?: string | undefined;
-  /** Of Vertex. */
+  /** The Google Cloud project that pays, for Vertex. */
   project?: string | undefined;
   maxTokens?: number | undefined;
   contextWindow?: number | undefined;
@@ -135,5 +135,6 @@ export function endpointFor(given: Endpoint | undefined, base: Endpoint | undefi
   if (base === undefined || given?.baseUrl !== undefined) return {};
   const { api, baseUrl, apiKey, region, project } = base;
   if (given?.api !== undefined && given.api !== (api ?? 'anthropic')) return {};
-  return { api, baseUrl, apiKey, region, project };
+  const all = Object.entries({ api, baseUrl, apiKey, region, project });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as Endpoint;
 }

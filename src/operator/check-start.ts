@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import { envFileOf } from '../config/load-config.ts';
+import { installLine, isReachable, missingPackage } from '../agent/models/model-place.ts';
 import { isBuiltInAlias } from '../config/model-aliases.ts';
 import { formatKeyPath, type KeyPath } from '../config/section.ts';
 import { placeInFile } from '../config/config-problem.ts';
@@ -30,6 +31,7 @@ export type StartCode =
   | 'SECRETS_READABLE'
   | 'CHANGEABLE_BY_OTHERS'
   | 'MODEL_WITHOUT_KEY'
+  | 'MODEL_PACKAGE'
   | 'PROGRAM_MISSING'
   | 'WORKSPACE_UNUSABLE'
   | 'TEMPORARY_UNUSABLE'
@@ -163,17 +165,22 @@ function checkWriters(config: Config): readonly Finding[] {
 }
 
 function checkModels({ models: { aliases } }: Config): readonly Finding[] {
-  const isOut = (name: string): boolean =>
-    aliases[name] !== undefined && aliases[name].apiKey === undefined && aliases[name].baseUrl === undefined;
+  const isOut = (name: string): boolean => aliases[name] !== undefined && !isReachable(aliases[name]);
   const names = isOut('default')
     ? ['default']
     : Object.keys(aliases).filter((name) => isOut(name) && !isBuiltInAlias(name));
-  return names.map((name) => ({
-    level: 'warning',
-    code: 'MODEL_WITHOUT_KEY',
-    key: ['models', name],
-    message: `models.${name} has no api_key and no base_url, so it can't answer: set ANTHROPIC_API_KEY, or write api_key, or the base_url of a server that needs none`,
-  }));
+  const keyless = names.map((name): Finding => {
+    const variable = aliases[name]?.api === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY';
+    const message = `models.${name} has no api_key and no base_url, so it can't answer: set ${variable}, or write api_key, or the base_url of a server that needs none`;
+    return { level: 'warning', code: 'MODEL_WITHOUT_KEY', key: ['models', name], message };
+  });
+  const lacking = Object.entries(aliases).flatMap(([name, { api = 'anthropic' }]): readonly Finding[] => {
+    const wanted = missingPackage(api);
+    if (wanted === undefined) return [];
+    const message = `models.${name} has api = "${api}", which needs the package ${wanted}: ${installLine(wanted)}`;
+    return [{ level: 'error', code: 'MODEL_PACKAGE', key: ['models', name, 'api'], message }];
+  });
+  return [...keyless, ...lacking];
 }
 
 function checkPrograms({ mcp, path: file }: Config, env: Env): readonly Finding[] {

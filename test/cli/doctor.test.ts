@@ -21,7 +21,8 @@ import { featureReasons } from '../../src/features/list.ts';
 import { allReasons } from '../../src/operator/doctor/reasons.ts';
 import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import { startChatServer } from '../servers/chat/chat-server.ts';
+import { startMessagesServer, type Script } from '../servers/messages/messages-server.ts';
 import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 import { sandboxHere } from '../support/bubblewrap-here.ts';
@@ -484,6 +485,110 @@ test('L2 --online asks the model for one word', async (t) => {
   const bad = await examine(home, toml('sk-bad'), { args: ['--online'] });
   assert.match(bad.of('MODEL_FAILED').what, /401/);
 });
+
+test('M17 --models asks each alias for a stream, a tool call and a picture, and says what it can not do', async (t) => {
+  const home = await openCliHome(t);
+  const able = await startChatServer({ script: abilities({ sees: true, calls: true }), apiKey: 'sk-good' });
+  const poor = await startChatServer({
+    script: abilities({ sees: false, calls: false }),
+    apiKey: 'none',
+    loose: { noStream: true },
+    like: 'other',
+  });
+  const claude = await startMessagesServer({ script: abilities({ sees: true, calls: true }) });
+  t.after(() => Promise.all([able, poor, claude].map((server) => server.close())));
+  const toml = (more = ''): string => `${owned}
+[models.default]
+api = "openai"
+model = "gpt-5.4"
+base_url = "${able.url}"
+api_key = "sk-good"
+[models.local]
+api = "openai"
+model = "qwen3:8b"
+base_url = "${poor.url}"
+[models.claude]
+model = "claude-sonnet-5-5"
+base_url = "${claude.url}"
+api_key = "k"
+${more}`;
+  const found = await examine(home, toml(), { args: ['--models'] });
+  const said = Object.fromEntries(found.checks.map((one) => [one.name, one.said]));
+  assert.equal(said['model default'], 'gpt-5.4: text, stream, tool call, picture');
+  assert.equal(said['model claude'], 'claude-sonnet-5-5: text, stream, tool call, picture');
+  assert.equal(said['model local'], 'qwen3:8b: text');
+  const lacking = found.found.filter(({ id }) => id === 'MODEL_LACKS');
+  assert.deepEqual(
+    lacking.map(({ what, level }) => [
+      /model local has no (stream|tool call|picture): /.exec(what)?.[1],
+      level,
+    ]),
+    [
+      ['stream', 'note'],
+      ['tool call', 'warning'],
+      ['picture', 'note'],
+    ],
+  );
+  found.of('MODEL_LACKS');
+
+  const wrong = toml(`[models.key]
+api = "openai"
+model = "gpt-5.4"
+base_url = "${able.url}"
+api_key = "sk-bad"
+[models.path]
+api = "openai"
+model = "gpt-5.4"
+base_url = "${able.url.replace('/v1', '')}"
+api_key = "sk-good"
+[models.gone]
+api = "openai"
+model = "gpt-5.4"
+base_url = "http://127.0.0.1:1/v1"
+`);
+  const bad = await examine(home, wrong, { args: ['--models'] });
+  const fixOf = (alias: string): string =>
+    bad.found
+      .flatMap(({ what, fix }) => (what.startsWith(`model ${alias}:`) ? [`${what} ${fix}`] : []))
+      .join();
+  assert.match(fixOf('key'), /\(401\): Incorrect API key.*Check the API key/);
+  assert.match(fixOf('path'), /\(404\): Invalid URL.*want \/v1 at its end/);
+  assert.match(fixOf('gone'), /fetch failed.*Check that a server answers at http:\/\/127\.0\.0\.1:1\/v1/);
+});
+
+test('M17 a package that is missing stops start, config check and the doctor, with the line that installs it', async (t) => {
+  const home = await openCliHome(t);
+  const file = 'src/agent/models/model-place.ts';
+  const cli = copyPatched(t, [
+    { file, find: "bedrock: '@anthropic-ai/bedrock-sdk'", put: "bedrock: '@anthropic-ai/gone'" },
+  ]);
+  const toml = `${owned}${telegram}[models.default]\napi = "bedrock"\nmodel = "anthropic.claude-sonnet-5-5"\n`;
+  const { what, level, line } = (await examine(home, toml, { cli })).of('MODEL_PACKAGE');
+  assert.equal(level, 'error');
+  assert.equal(line, 6);
+  assert.match(what, /needs the package @anthropic-ai\/gone: npm install @anthropic-ai\/gone/);
+  for (const args of [['config', 'check'], ['start']]) {
+    const { code, stdout, stderr } = await home.runAlone(args, { cli });
+    assert.equal(code, 1);
+    assert.match(stdout + stderr, /MODEL_PACKAGE: .*npm install @anthropic-ai\/gone/);
+  }
+  assert.ok(
+    (await examine(home, toml)).found.every(({ id }) => id !== 'MODEL_PACKAGE'),
+    'here it is installed',
+  );
+});
+
+/** The answers of a model to the questions of `doctor --models`. */
+function abilities({ sees, calls }: Readonly<{ sees: boolean; calls: boolean }>): Script {
+  return ({ messages, tools }) => {
+    const asked = JSON.stringify(messages);
+    if (tools !== undefined && calls)
+      return { content: [{ type: 'tool_use', name: 'note_word', input: { word: 'ok' } }] };
+    if (asked.includes('Which colour'))
+      return sees && asked.includes('image/png') ? 'Red.' : 'I can not tell.';
+    return asked.includes('Count') ? '1 2 3 4 5 6 7 8 9 10 11 12 13 14 15' : 'ok';
+  };
+}
 
 test('L2 T8 an approver who is no user, and a folder of skills that is not there, are named', async (t) => {
   const home = await openCliHome(t);

@@ -168,7 +168,7 @@ test(
     await terminal.until(/What is the bot called/);
     terminal.type('\r');
     await terminal.until(/Which language model/);
-    terminal.type('\u001b[B\u001b[B\r');
+    terminal.type(`${'\u001b[B'.repeat(5)}\r`);
     await terminal.until(/Connect Telegram/);
     terminal.type('\r');
     await terminal.until(/TELEGRAM_BOT_TOKEN is in the environment/);
@@ -207,7 +207,7 @@ test(
     await terminal.until(/What is the bot called/);
     terminal.type('Bo\r');
     await terminal.until(/Which language model/);
-    terminal.type('\u001b[B\r');
+    terminal.type('\u001b[B\u001b[B\r');
     await terminal.until(/Address of the server/);
     terminal.type('localhost:9\r');
     await terminal.until(/That is not the address of a server/);

@@ -62,6 +62,32 @@ test('M1 the key of the environment is for Anthropic alone, never for another en
   assert.equal(modelsOf('[models.default]\nmodel = "m"', env).aliases['default']?.apiKey, 'k');
 });
 
+test('M17 M1 an alias of another kind takes neither endpoint nor key, but the key of its own kind', () => {
+  const chat = '[models.default]\napi = "openai"\nmodel = "gpt-5.4"\n';
+  const both = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' };
+  const { aliases } = modelsOf(
+    `${chat}[models.small]\nmodel = "gpt-5.4-mini"\n[models.cloud]\napi = "bedrock"\nmodel = "b"\n`,
+    both,
+  );
+  assert.deepEqual(aliases['default'], { api: 'openai', model: 'gpt-5.4', apiKey: 'o' });
+  assert.deepEqual(aliases['small'], { api: 'openai', model: 'gpt-5.4-mini', apiKey: 'o' });
+  assert.deepEqual(aliases['cloud'], { api: 'bedrock', model: 'b' });
+  assert.deepEqual(aliases['haiku'], { api: 'anthropic', model: 'claude-haiku-5-5', apiKey: 'a' });
+  const alone = modelsOf(chat, { OPENAI_API_KEY: 'o' });
+  assert.deepEqual(Object.keys(alone.aliases), ['default'], 'no Claude is asked for at OpenAI');
+  const beside = modelsOf('[models.gpt]\napi = "openai"\nmodel = "gpt-5.4"\n', both).aliases;
+  assert.equal(beside['default']?.apiKey, 'a');
+  assert.equal(beside['gpt']?.apiKey, 'o');
+  const gate = modelsOf(
+    '[models.gpt]\napi = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"\n',
+    both,
+  ).aliases;
+  assert.equal(gate['gpt']?.apiKey, undefined);
+  const parsed = parseConfig(chat, { env: both });
+  assert.ok(parsed.ok);
+  assert.equal(keyPlace(parsed.config, 'default'), 'OPENAI_API_KEY in the environment of the bot');
+});
+
 test('U2 a name is an alias or ALIAS/model-id on that endpoint, anything else stands for nothing', () => {
   const models = modelsOf(`[models.default]
 model = "m"

@@ -15,6 +15,7 @@ function configOf(toml: string): Config {
 }
 
 const on = (model: string, lines: string): string => `[models.default]\nmodel = "${model}"\n${lines}\n`;
+const chat = (lines: string): string => `[models.default]\napi = "openai"\n${lines}\n`;
 const local = on('llama', 'base_url = "http://127.0.0.1:11434"');
 
 const refused: readonly (readonly [string, number, RegExp])[] = [
@@ -30,7 +31,27 @@ const refused: readonly (readonly [string, number, RegExp])[] = [
   [on('m', 'base_url = "http://127.0.0.1:11434/v1"'), 3, /write "http:\/\/127\.0\.0\.1:11434"/],
   [on('m', 'base_url = "http://127.0.0.1:8080/api/v1/"'), 3, /write "http:\/\/127\.0\.0\.1:8080\/api"/],
   [on('m', 'base_url = "https://api.openai.com/v1"'), 3, /does not speak the Anthropic Messages API/],
-  [on('m', 'base_url = "https://generativelanguage.googleapis.com/v1beta/openai/"'), 3, /gateway/],
+  [
+    on('m', 'base_url = "https://generativelanguage.googleapis.com/v1beta/openai/"'),
+    3,
+    /write api = "openai" and/,
+  ],
+  [
+    chat('model = "m"\nbase_url = "https://api.openai.com/v1/chat/completions"'),
+    4,
+    /write "https:\/\/api\.openai\.com\/v1"/,
+  ],
+  [chat('model = "m"\nthinking = "adaptive"'), 4, /only "off" has a meaning/],
+  [chat('model = "m"\nregion = "eu"'), 4, /that is for api = "bedrock"/],
+  [chat('api_key = "k"'), 1, /model is missing: name the model/],
+  ['[models.default]\napi = "bedrock"\nmodel = "m"\nproject = "p"\n', 4, /that is for api = "vertex"/],
+  ['[models.default]\napi = "vertex"\nmodel = "m"\napi_key = "k"\n', 4, /application default credentials/],
+  [
+    '[models.default]\napi = "bedrock"\nmodel = "anthropic.claude-opus-5-5-v1:0"\nthinking = "off"\n',
+    4,
+    /"adaptive"/,
+  ],
+  ['[models.default]\napi = "gemini"\nmodel = "m"\n', 2, /"openai"/],
   [`${local}[limits]\nusd_per_day = 5\n`, 5, /price_in and price_out under \[models\.default\]/],
   [`${local}[limits.global]\nusd_per_day = 5\n`, 5, /without a price/],
   ['[models]\nmine = "gpt-9"\n[limits.chat]\nusd_per_day = 5\n', 4, /\[models\.mine\]/],
@@ -54,6 +75,10 @@ const taken: readonly string[] = [
   local,
   `${local}price_in = 0\nprice_out = 0\n[limits]\nusd_per_day = 5\n`,
   on('claude-opus-5-5', '[limits]\nusd_per_day = 5'),
+  chat('model = "gpt-5.6-terra"\nthinking = "off"\n[limits]\nusd_per_day = 5'),
+  chat('model = "m"\nbase_url = "http://127.0.0.1:11434/v1"\neffort = "max"'),
+  '[models.default]\napi = "bedrock"\nmodel = "global.anthropic.claude-sonnet-5-5-v1:0"\nregion = "eu-central-1"\nthinking = "between_tools"\n',
+  '[models.default]\napi = "vertex"\nmodel = "claude-sonnet-5-5@20261001"\nregion = "global"\nproject = "p"\n',
 ];
 for (const toml of taken) {
   test(`M14 no problem: ${toml.trim().replaceAll('\n', ' · ')}`, () => void configOf(toml));
@@ -96,3 +121,18 @@ for (const [toml, alias, usd] of costs) {
     else assert.ok(Math.abs((cost ?? 0) - usd) < 1e-9, String(cost));
   });
 }
+
+test('M17 G4 list prices of other models are known, by any name that servers have for them', () => {
+  const cost = (model: string, more = ''): number | undefined =>
+    costOf(configOf(chat(`model = "${model}"${more}`)), 'default', {
+      input: 1_000_000,
+      output: 1_000_000,
+      cacheRead: 1_000_000,
+      cacheWrite: 0,
+    });
+  assert.equal(cost('gpt-5.4'), 2.5 + 15 + 0.25);
+  assert.equal(cost('openai/gpt-5.4-2026-03-05'), 2.5 + 15 + 0.25);
+  assert.equal(cost('gpt-5.4', '\ncontext_window = 1000000'), 2 * (2.5 + 15 + 0.25), 'long prompts');
+  assert.equal(cost('gpt-5.4', '\nprice_in = 1\nprice_out = 2'), 1 + 2 + 0.1);
+  assert.equal(cost('google/gemini-3.5-flash'), 1.5 + 9 + 0.15);
+});

@@ -3,12 +3,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type Anthropic from '@anthropic-ai/sdk';
 import { fitBlocks, stopReasonOf } from '../../src/agent/fit-history.ts';
-import { boundThinking, uniqueCallIds } from '../../src/agent/models/anthropic-request.ts';
+import { createAssembly } from '../../src/agent/models/assemble-answer.ts';
+import { createChatForm } from '../../src/agent/models/chat-answer.ts';
+import { toChatBody } from '../../src/agent/models/chat-request.ts';
+import { boundThinking, uniqueCallIds, type Account } from '../../src/agent/models/anthropic-request.ts';
 import { callsOf } from '../../src/agent/next-step.ts';
 import { toMessages } from '../../src/agent/to-messages.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { messagesOnly, refusalOf } from '../agent/strict-request.ts';
+import { parseChat } from '../servers/chat/chat-shape.ts';
+import { checkChat, type Like } from '../servers/chat/check-chat.ts';
 
 const any = fc.oneof(fc.string(), fc.constant(null), fc.constant(undefined), fc.integer(), fc.jsonValue());
 const id = fc.oneof(
@@ -93,11 +98,83 @@ function historyOf(
   return [...entries, { kind: 'user', item: 'last', sender: 'telegram:1', content: 'And now?', at: 1 }];
 }
 
-/** What the next server says of it. */
+/** What the next server says of it: one of the Messages API, or one of each family of Chat Completions. */
 function refusalAt(entries: readonly Entry[]): string | undefined {
   const other = { baseUrl: 'https://other.example', name: 'claude-sonnet-5-5', bindsThinking: true };
-  return refusalOf(messagesOnly(boundThinking(messagesOnly(toMessages(entries)), other).messages));
+  const asked = messagesOnly(boundThinking(messagesOnly(toMessages(entries)), other).messages);
+  return refusalOf(asked) ?? families.map((family) => chatRefusal(asked.messages, family)).find(isText);
 }
+
+const families = ['openai', 'mistral', 'deepseek', 'gemini', 'other'] as const;
+
+function chatRefusal(messages: readonly Anthropic.MessageParam[], family: Like): string | undefined {
+  const { stream_options: _, ...body } = toChatBody(
+    { model: 'm', max_tokens: 10, messages: [...messages] },
+    family,
+  );
+  const parsed = parseChat(JSON.parse(JSON.stringify(body)), family === 'openai');
+  const wrong = 'wrong' in parsed ? parsed.wrong : checkChat(parsed.request, family);
+  return wrong === undefined ? undefined : `${family}: ${wrong.message}`;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+const call = fc.record(
+  {
+    index: fc.oneof(fc.nat({ max: 3 }), any),
+    id,
+    function: fc.record({ name, arguments: fc.oneof(input, any) }, { requiredKeys: [] }),
+    extra_content: fc.oneof(fc.object(), any),
+  },
+  { requiredKeys: [] },
+);
+const delta = fc.record(
+  {
+    content: fc.oneof(fc.constantFrom('', ' \n', 'words'), any),
+    reasoning_content: any,
+    reasoning: any,
+    refusal: any,
+    reasoning_details: fc.array(
+      fc.record({ type: fc.constantFrom('reasoning.encrypted', 'reasoning.text'), data: any }),
+    ),
+    tool_calls: fc.oneof(fc.array(call, { maxLength: 3 }), any),
+  },
+  { requiredKeys: [] },
+);
+const chunk = fc.record({ choices: fc.tuple(fc.record({ index: fc.constant(0), delta })), usage: any });
+const streams = fc.array(fc.tuple(fc.array(chunk, { maxLength: 6 }), said), { maxLength: 5 });
+
+/** The blocks of an answer in Chat Completions. */
+function blocksOf(chunks: readonly object[]): readonly Anthropic.ContentBlock[] {
+  const form = createChatForm(new Map());
+  const assembly = createAssembly({ tags: true, inside: false });
+  for (const one of chunks) for (const event of form.events({ ...one }, false) ?? []) assembly.take(event);
+  assembly.end();
+  const { content } = assembly.assembled();
+  return form.arrange?.(content) ?? content;
+}
+
+test('M17 M18 whatever a server of Chat Completions streamed, all others and itself take the history', () => {
+  fc.assert(
+    fc.property(streams, (written) => {
+      const answers = written.map(([chunks, reason]) => [blocksOf(chunks), reason] as const);
+      const entries = historyOf(answers, true);
+      assert.equal(refusalAt(entries), undefined);
+      const own: Account = { api: 'openai', name: 'm', bindsThinking: false };
+      const bound = entries.map((entry) =>
+        entry.kind === 'assistant'
+          ? { ...entry, binding: boundThinking(messagesOnly([]), own).bindingOf(entry.content) ?? '' }
+          : entry,
+      );
+      const kept = boundThinking(messagesOnly(toMessages(bound)), own).messages;
+      for (const family of families)
+        if (family !== 'openai') assert.equal(chatRefusal(kept, family), undefined);
+    }),
+    { numRuns: 500 },
+  );
+});
 
 test('M18 whatever one server answered, the next one takes the history', () => {
   fc.assert(

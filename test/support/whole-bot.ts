@@ -5,6 +5,7 @@ import { openBot, type OpenBot } from '../../src/bot/open-bot.ts';
 import { openChannels } from '../../src/bot/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import type { SandboxReach } from '../../src/sandbox/open-sandbox.ts';
+import { startChatServer } from '../servers/chat/chat-server.ts';
 import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
 import { quietLog } from './quiet-log.ts';
 import { startSlackServer, type SlackServer } from '../servers/slack/start-slack-server.ts';
@@ -38,6 +39,8 @@ export type WholeBotOptions = Readonly<{
   slack?: string;
   /** What the model answers; without it no model is configured and the offline model answers. */
   script?: Script;
+  /** The API of the model's server; default: what SKILLET_TEST_API names, else the Messages API. */
+  api?: 'anthropic' | 'openai';
   /** Front matter and body by name. */
   skills?: Readonly<Record<string, string>>;
   channels?: readonly ('telegram' | 'slack')[];
@@ -68,7 +71,9 @@ export async function startWholeBot(
     flood: options.flood ?? true,
   });
   const slack = await startSlackServer(options.scopes === undefined ? {} : { scopes: options.scopes });
-  const messages = await startMessagesServer({ script: script ?? [] });
+  const { api = process.env['SKILLET_TEST_API'] ?? 'anthropic' } = options;
+  const isChat = api === 'openai';
+  const messages = await (isChat ? startChatServer : startMessagesServer)({ script: script ?? [] });
   const file = path.join(home, 'config.toml');
   const bots: (() => Promise<void>)[] = [];
   t.after(async () => {
@@ -94,7 +99,7 @@ export async function startWholeBot(
         ...(script === undefined
           ? []
           : [
-              `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"`,
+              `[models.default]\nmodel = "claude-sonnet-5-5"\napi = "${api}"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"`,
             ]),
         more,
         ...(options.sandbox === 'auto' || more.includes('[sandbox]') ? [] : ['[sandbox]\nmode = "virtual"']),

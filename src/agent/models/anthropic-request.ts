@@ -16,13 +16,12 @@ const lookback = 20;
 
 /** Where a request goes. Thinking is never sent to another account. */
 export type Account = Readonly<{
-  /** Default: `anthropic`. */
   api?: ModelApi;
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   region?: string | undefined;
   project?: string | undefined;
-  /** The model's name. */
+  /** What the server calls the model. */
   name: string;
   /** True if thinking is valid only after exactly the same request. */
   bindsThinking: boolean;

@@ -48,65 +48,26 @@ function isAnother({ id, json }: Call, told: string | undefined): boolean {
   }
 }
 
-/** Writes the events of the blocks of an answer. Each call has its own block, in whatever order its pieces come. */
+/** Numbers the blocks of one answer, and makes those that a server wants back unread. */
+type Blocks = Readonly<{ next(): number; keep(kept: Kept): readonly Event[] }>;
+
+/** Writes the events of the blocks of an answer. */
 function createWriter(names: ReadonlyMap<string, string>) {
-  const calls = new Map<unknown, Call>();
-  let blocks = 0;
   let count = 0;
-  let open: Readonly<{ kind: string; index: number }> | undefined;
+  const blocks: Blocks = {
+    next: () => count++,
+    keep(kept) {
+      const index = count++;
+      const content_block = { type: 'redacted_thinking', data: JSON.stringify(kept) };
+      return [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ];
+    },
+  };
+  const words = createWords(blocks);
+  const call = createCalls(blocks, names);
   let begun = false;
-
-  function words(kind: 'text' | 'thinking', field: string, written: unknown): readonly Event[] {
-    if (typeof written !== 'string' || written === '') return [];
-    const events: Event[] = [];
-    if (open?.kind !== field) {
-      if (open !== undefined) events.push({ type: 'content_block_stop', index: open.index });
-      open = { kind: field, index: blocks++ };
-      const start =
-        kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: field };
-      events.push({ type: 'content_block_start', index: open.index, content_block: start });
-    }
-    const delta =
-      kind === 'text' ? { type: 'text_delta', text: written } : { type: 'thinking_delta', thinking: written };
-    return [...events, { type: 'content_block_delta', index: open.index, delta }];
-  }
-
-  function call(given: Fields, position: number): readonly Event[] {
-    const { id, index, extra_content } = given;
-    const { name, arguments: written } = asFields(given['function'] ?? given);
-    const named = asString(name);
-    const told = asString(id);
-    // Without an index, pieces belong to the call with their id, else to the newest one.
-    const fresh = named === undefined ? [...calls.keys()].at(-1) : `new ${blocks}`;
-    const key = index ?? told ?? fresh ?? position;
-    const events: Event[] = [];
-    let known = calls.get(key);
-    if (known === undefined || (named !== undefined && isAnother(known, told))) {
-      known = { index: blocks++, id: told ?? '', json: '', nth: count++ };
-      calls.set(key, known);
-      const tool = named === undefined ? 'unnamed' : (names.get(named) ?? named);
-      const block = { type: 'tool_use', id: told ?? `call_${known.nth + 1}`, name: tool, input: '' };
-      events.push({ type: 'content_block_start', index: known.index, content_block: block });
-    }
-    if (written !== undefined && written !== null && written !== '') {
-      known.json += typeof written === 'string' ? written : JSON.stringify(written);
-      const delta = { type: 'input_json_delta', partial_json: written };
-      events.push({ type: 'content_block_delta', index: known.index, delta });
-    }
-    if (typeof extra_content === 'object' && extra_content !== null)
-      events.push(...keep({ call: known.nth, extra_content }));
-    return events;
-  }
-
-  /** A block with what the server wants back unread. */
-  function keep(kept: Kept): readonly Event[] {
-    const index = blocks++;
-    const content_block = { type: 'redacted_thinking', data: JSON.stringify(kept) };
-    return [
-      { type: 'content_block_start', index, content_block },
-      { type: 'content_block_stop', index },
-    ];
-  }
 
   return {
     begin(model: unknown): readonly Event[] {
@@ -119,13 +80,9 @@ function createWriter(names: ReadonlyMap<string, string>) {
       const sealed = asList(reasoning_details).filter(
         (one) => asFields(one)['type'] === 'reasoning.encrypted',
       );
-      const thought = asString(reasoning_content) ?? asString(reasoning);
+      const field = asString(reasoning_content) === undefined ? 'reasoning' : 'reasoning_content';
       return [
-        ...words(
-          'thinking',
-          asString(reasoning_content) === undefined ? 'reasoning' : 'reasoning_content',
-          thought,
-        ),
+        ...words('thinking', field, asString(reasoning_content) ?? reasoning),
         ...asList(typeof content === 'string' ? [{ type: 'text', text: content }] : content).flatMap(
           (part) => {
             const { type, text, thinking } = asFields(part);
@@ -135,10 +92,60 @@ function createWriter(names: ReadonlyMap<string, string>) {
           },
         ),
         ...words('text', 'text', refusal),
-        ...(sealed.length === 0 ? [] : keep({ reasoning_details: sealed })),
+        ...(sealed.length === 0 ? [] : blocks.keep({ reasoning_details: sealed })),
         ...asList(tool_calls).flatMap((one, position) => call(asFields(one), position)),
       ];
     },
+  };
+}
+
+/** Writes words and thinking: a block ends where another field begins. */
+function createWords(blocks: Blocks) {
+  let open: Readonly<{ field: string; index: number }> | undefined;
+  return (kind: 'text' | 'thinking', field: string, written: unknown): readonly Event[] => {
+    if (typeof written !== 'string' || written === '') return [];
+    const events: Event[] = [];
+    if (open?.field !== field) {
+      if (open !== undefined) events.push({ type: 'content_block_stop', index: open.index });
+      open = { field, index: blocks.next() };
+      const start =
+        kind === 'text' ? { type: kind, text: '' } : { type: kind, thinking: '', signature: field };
+      events.push({ type: 'content_block_start', index: open.index, content_block: start });
+    }
+    const delta =
+      kind === 'text' ? { type: 'text_delta', text: written } : { type: 'thinking_delta', thinking: written };
+    return [...events, { type: 'content_block_delta', index: open.index, delta }];
+  };
+}
+
+/** Writes calls. Each has its own block, in whatever order its pieces come. */
+function createCalls({ next, keep }: Blocks, names: ReadonlyMap<string, string>) {
+  const calls = new Map<unknown, Call>();
+  let count = 0;
+  return (given: Fields, position: number): readonly Event[] => {
+    const { id, index, extra_content } = given;
+    const { name, arguments: written } = asFields(given['function'] ?? given);
+    const [named, told] = [asString(name), asString(id)];
+    // Without an index, pieces belong to the call with their id, else to the newest one.
+    const newest = named === undefined ? [...calls.keys()].at(-1) : `new ${count}`;
+    const key = index ?? told ?? newest ?? position;
+    const events: Event[] = [];
+    let known = calls.get(key);
+    if (known === undefined || (named !== undefined && isAnother(known, told))) {
+      known = { index: next(), id: told ?? '', json: '', nth: count++ };
+      calls.set(key, known);
+      const tool = named === undefined ? 'unnamed' : (names.get(named) ?? named);
+      const block = { type: 'tool_use', id: told ?? `call_${known.nth + 1}`, name: tool, input: '' };
+      events.push({ type: 'content_block_start', index: known.index, content_block: block });
+    }
+    if (written !== undefined && written !== null && written !== '') {
+      known.json += typeof written === 'string' ? written : JSON.stringify(written);
+      const delta = { type: 'input_json_delta', partial_json: written };
+      events.push({ type: 'content_block_delta', index: known.index, delta });
+    }
+    if (Object.keys(asFields(extra_content)).length > 0)
+      events.push(...keep({ call: known.nth, extra_content: asFields(extra_content) }));
+    return events;
   };
 }
 

@@ -3,7 +3,6 @@ import { chatFamily, shortName, toChatBody, type ChatBody } from './chat-request
 import type { Ask, AskedBody, Endpoint, Fetch } from './http-model.ts';
 import { faultOf, ServerFault } from './model-failure.ts';
 
-const address = 'https://api.openai.com/v1';
 /** A server may refuse several parameters, one after the other. */
 const mostChanges = 5;
 
@@ -15,10 +14,7 @@ type Change = (body: ChatBody) => ChatBody;
  * package would add 35 MB to an installation, so only its types are used. A parameter that a server refuses by name is
  * left out from then on, until the process ends.
  */
-export async function connectChat(
-  { baseUrl = address, apiKey, name }: Endpoint,
-  watched: Fetch,
-): Promise<Ask> {
+export async function connectChat({ baseUrl = '', apiKey, name }: Endpoint, watched: Fetch): Promise<Ask> {
   const family = chatFamily(baseUrl, name);
   const url = toUrl(baseUrl);
   const changes: Change[] = [];
@@ -31,8 +27,7 @@ export async function connectChat(
           'content-type': 'application/json',
           accept: 'text/event-stream',
           'user-agent': 'Skillet',
-          ...url.headers,
-          ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+          ...(apiKey === undefined ? url.headers : { authorization: `Bearer ${apiKey}` }),
         },
         body: JSON.stringify(body),
         signal,

@@ -13,7 +13,9 @@ import type { AskedBody } from './http-model.ts';
 export type ChatBody = ChatCompletionCreateParamsStreaming;
 
 type Block = Anthropic.ContentBlockParam;
-type Call = ChatCompletionMessageFunctionToolCall & { extra_content?: object };
+/** `extra_content` is Google's. */
+type Extra = Readonly<{ google?: Readonly<{ thought_signature?: unknown }> | null }>;
+type Call = ChatCompletionMessageFunctionToolCall & Readonly<{ extra_content?: Extra | undefined }>;
 type AssistantMessage = ChatCompletionAssistantMessageParam & Readonly<Record<string, unknown>>;
 
 /** The families of servers that want something that no other server wants. */
@@ -49,9 +51,9 @@ export function toChatBody(body: AskedBody, family: ChatFamily): ChatBody {
     stream: true,
     stream_options: { include_usage: true },
     [limit]: max_tokens,
-    ...(effort === undefined || effort === null ? {} : { reasoning_effort: effort }),
-    ...(tools.length === 0 ? {} : { tools: tools.flatMap(toChatTool) }),
-    ...(tool_choice?.type === 'none' ? { tool_choice: 'none' as const } : {}),
+    reasoning_effort: effort ?? undefined,
+    tools: tools.length === 0 ? undefined : tools.flatMap(toChatTool),
+    tool_choice: tool_choice?.type === 'none' ? 'none' : undefined,
   };
 }
 
@@ -119,14 +121,15 @@ function toAssistant(blocks: readonly Block[], family: ChatFamily): AssistantMes
     .map((block, nth) => toCall(block, kept.find(({ call }) => call === nth)?.extra_content, family));
   // Google checks the first call of each answer.
   const [first] = calls;
-  if (family === 'gemini' && first !== undefined) first.extra_content ??= unsigned;
+  if (family === 'gemini' && first?.extra_content?.google?.thought_signature === undefined)
+    Object.assign(first ?? {}, { extra_content: { ...first?.extra_content, ...unsigned } });
   const details = kept.flatMap((one) => one.reasoning_details ?? []);
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     ...reasoningOf(blocks, family),
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    reasoning_details: details.length === 0 ? undefined : details,
+    tool_calls: calls.length === 0 ? undefined : calls,
   };
 }
 
@@ -134,20 +137,21 @@ function toAssistant(blocks: readonly Block[], family: ChatFamily): AssistantMes
 function reasoningOf(blocks: readonly Block[], family: ChatFamily): Readonly<Record<string, string>> {
   const thinking = blocks.filter((block) => block.type === 'thinking');
   const said = thinking.map((block) => block.thinking).join('');
-  if (said === '' && family !== 'deepseek') return {};
+  if (family === 'deepseek') return { reasoning_content: said };
+  if (said === '') return {};
   return { [thinking[0]?.signature === 'reasoning' ? 'reasoning' : 'reasoning_content']: said };
 }
 
 function toCall(
   { id, name, input }: Anthropic.ToolUseBlockParam,
-  extra: object | undefined,
+  extra: Extra | undefined,
   family: ChatFamily,
 ): Call {
   return {
     id: toChatId(id, family),
     type: 'function',
     function: { name: shortName(name), arguments: JSON.stringify(input) },
-    ...(extra === undefined ? {} : { extra_content: extra }),
+    extra_content: extra,
   };
 }
 
@@ -161,7 +165,7 @@ function toChatId(id: string, family: ChatFamily): string {
 export type Kept = Readonly<{
   /** Which of the calls it belongs to, counted from 0. */
   call?: number;
-  extra_content?: object;
+  extra_content?: Extra;
   reasoning_details?: readonly unknown[];
 }>;
 

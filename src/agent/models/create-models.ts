@@ -1,6 +1,8 @@
 import { createHttpModel, type HttpModelDeps } from './http-model.ts';
+import { isReachable, modelAddress } from './model-place.ts';
 import { createOfflineModel } from './offline-model.ts';
 import { claudeModel, isClaude } from '../../core/claude-models.ts';
+import { listedModel } from '../../core/listed-models.ts';
 import { ModelError } from '../../core/errors.ts';
 import {
   resolveModel,
@@ -20,7 +22,6 @@ export const connects: Readonly<Record<ModelApi, HttpModelDeps['connect']>> = {
   bedrock: async (...way) => (await import('./cloud-apis.ts')).connectBedrock(...way),
   vertex: async (...way) => (await import('./cloud-apis.ts')).connectVertex(...way),
 };
-const anthropic = 'https://api.anthropic.com';
 /** Milliseconds, because servers without pings may think for long. */
 const silenceMs = 120_000;
 
@@ -69,23 +70,21 @@ export function createModels(
   };
 }
 
-/** Whether a model can be asked with what its settings say. The clouds find their credentials themselves. */
-export function isReachable({ api, apiKey, baseUrl }: ModelSettings): boolean {
-  return apiKey !== undefined || baseUrl !== undefined || api === 'bedrock' || api === 'vertex';
-}
-
 function httpSettings(alias: string, settings: ModelSettings): Parameters<typeof createHttpModel>[0] {
   const { model, api = 'anthropic', baseUrl, apiKey, region, project, maxTokens } = settings;
   const claude = claudeModel(model);
   // Above this length prompts cost several times as much.
-  const known = claude?.longPrompt?.above ?? claude?.window;
-  const address = baseUrl ?? (api === 'anthropic' ? anthropic : undefined);
+  const listed = listedModel(model);
+  const known = claude?.longPrompt?.above ?? claude?.window ?? listed?.longPrompt?.above;
+  // The clouds' packages know their addresses better.
+  const address = api === 'anthropic' || api === 'openai' ? modelAddress(settings) : baseUrl;
   return {
     alias,
     api,
     endpoint: { name: model, baseUrl: address, apiKey, region, project },
     silenceMs,
-    maxTokens: maxTokens ?? (isClaude(model) ? 16_000 : 4_096),
+    // Thinking counts, too, and the models that are listed may think long.
+    maxTokens: maxTokens ?? (isClaude(model) || listed !== undefined ? 16_000 : 4_096),
     contextWindow: settings.contextWindow ?? known ?? (isClaude(model) ? 200_000 : undefined),
     sees: settings.vision,
     thinking: settings.thinking,

@@ -110,22 +110,18 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
         thinksFirst ||= answer.beganInside;
         return { ...toAnswer(answer, request, bound, settings), firstChunkMs };
       };
+      const onRetry = (error: unknown, waitMs: number): void =>
+        log.warn(
+          { model: alias, waitMs, cause: redact(String(error)) },
+          'the model failed; it is tried again',
+        );
+      const judge = (error: unknown) => judgeFailure(error, clock.now());
       try {
-        return await withRetries(attempt, {
-          judge: (error) => judgeFailure(error, clock.now()),
-          onRetry: (error, waitMs) =>
-            log.warn(
-              { model: alias, waitMs, cause: redact(String(error)) },
-              'the model failed; it is tried again',
-            ),
-          clock,
-          signal,
-          random,
-        });
+        return await withRetries(attempt, { judge, onRetry, clock, signal, random });
       } catch (error) {
         signal.throwIfAborted();
         if (isRefusal(error)) return refusedAnswer(request, settings);
-        const passing = judgeFailure(error, clock.now()).again;
+        const passing = judge(error).again;
         const failure = toModelError(error, { alias, passing, redact });
         log.error({ model: alias, passing, cause: failure.message }, 'the model gave no answer');
         throw failure;

@@ -17,7 +17,7 @@ export type ReadAnswer = Assembled & Readonly<{ cut: boolean; beganInside: boole
 
 /** The API that an answer is in. It is made for each answer. */
 export type AnswerForm = Readonly<{
-  /** Its name for people. */
+  /** What people call it, in sentences about faults. */
   name: string;
   /**
    * The events of the Messages API that a piece of a stream means, or a whole answer. Undefined if a whole answer is
@@ -175,9 +175,7 @@ function createBody(assembly: Assembly, form: AnswerForm, take: (event: Fields) 
     end() {
       if (kind === 'page') throw new OtherApi(form.name, first);
       if (kind === 'json') {
-        const fields = json(buffer);
-        const events =
-          fields === undefined || isFault(fields) ? fields && [fields] : form.events(fields, true);
+        const events = wholeEvents(json(buffer), form);
         if (events === undefined) throw new OtherApi(form.name, first);
         return events.forEach(take);
       }
@@ -197,6 +195,10 @@ function toEvent(name: string, data: string): Fields | undefined {
   const event: Fields =
     typeof fields['type'] === 'string' || name === '' ? fields : { ...fields, type: name };
   return event['type'] === 'error' && !('error' in event) ? { ...event, error: { message: data } } : event;
+}
+
+function wholeEvents(fields: Fields | undefined, form: AnswerForm): readonly Fields[] | undefined {
+  return fields === undefined || isFault(fields) ? fields && [fields] : form.events(fields, true);
 }
 
 /** Answers in the Messages API, which needs no translation. */

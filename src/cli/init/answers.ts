@@ -1,3 +1,5 @@
+import type { ModelApi } from '../../core/model.ts';
+
 /** A secret, and the variable by which the config names it. */
 export type EnvSecret = Readonly<{
   variable: string;
@@ -6,10 +8,15 @@ export type EnvSecret = Readonly<{
   isSet: boolean;
 }>;
 
-export type ModelChoice =
-  | Readonly<{ kind: 'anthropic'; key: EnvSecret; model: string }>
-  /** A server of the operator's own that speaks the Messages API. */
-  | Readonly<{ kind: 'server'; baseUrl: string; model: string; key?: EnvSecret }>;
+export type ModelChoice = Readonly<{
+  api: ModelApi;
+  model: string;
+  /** Undefined: the usual address of this kind. */
+  baseUrl?: string | undefined;
+  key?: EnvSecret | undefined;
+  region?: string | undefined;
+  project?: string | undefined;
+}>;
 
 export type TelegramAnswer = Readonly<{
   token: EnvSecret;

@@ -55,7 +55,10 @@ function modelLines(model: InitAnswers['model']): readonly string[] {
   return [
     '[models.default]',
     `model = ${quoted(model.model)}`,
-    ...(model.kind === 'server' ? [`base_url = ${quoted(model.baseUrl)}`] : []),
+    ...(model.api === 'anthropic' ? [] : [`api = "${model.api}"`]),
+    ...(model.baseUrl === undefined ? [] : [`base_url = ${quoted(model.baseUrl)}`]),
+    ...(model.region === undefined ? [] : [`region = ${quoted(model.region)}`]),
+    ...(model.project === undefined ? [] : [`project = ${quoted(model.project)}`]),
     ...(model.key === undefined ? [] : [`api_key = "$${model.key.variable}"`]),
   ];
 }

@@ -11,6 +11,9 @@ export type WizardFlags = SharedOptions &
     offline?: boolean;
     name?: string;
     model?: string;
+    api?: string;
+    region?: string;
+    project?: string;
     'base-url'?: string;
     'api-key'?: string;
     'telegram-token'?: string;

@@ -1,4 +1,5 @@
-import { probeModel } from '../../agent/models/probe-model.ts';
+import { isReachable, modelAddress } from '../../agent/models/model-place.ts';
+import { probeAbilities, probeModel, type Ability, type ModelProbe } from '../../agent/models/probe-model.ts';
 import { probeSlack } from '../../channels/slack/probe-slack.ts';
 import { probeTelegram } from '../../channels/telegram/probe-telegram.ts';
 import { proxyVariables } from '../../config/way-out.ts';
@@ -32,8 +33,8 @@ export async function checkOnline(
 /** Says how each service is reached, directly or through a proxy. */
 async function checkNetwork(config: Config): Promise<Check> {
   const { telegram, slack, models, network } = config;
+  const model = models.aliases['default'];
   const proxies = proxiesOf({ ...process.env, ...proxyVariables(config) });
-  const { apiKey, baseUrl } = models.aliases['default'] ?? {};
   const git = config.skills.sources.flatMap(({ repo, url }) =>
     repo !== undefined || url !== undefined
       ? [[`skills of ${repo ?? url}`, url ?? 'https://github.com'] as const]
@@ -42,7 +43,7 @@ async function checkNetwork(config: Config): Promise<Check> {
   const services: readonly (readonly [string, string | undefined])[] = [
     ['telegram', telegram.token && (telegram.apiRoot ?? 'https://api.telegram.org')],
     ['slack', slack.botToken && (slack.apiUrl ?? 'https://slack.com')],
-    ['model', baseUrl ?? (apiKey && 'https://api.anthropic.com')],
+    ['model', model === undefined ? undefined : modelAddress(model)],
     ...Object.entries(config.mcp).map(([name, { url }]) => [`mcp ${name}`, url] as const),
     ...git.filter(([, address]) => address.startsWith('http')),
     ['web', 'https://example.com'],
@@ -134,9 +135,35 @@ async function checkSlack(config: Config): Promise<Check | undefined> {
 async function checkModel({ models, agent }: Config, log: Log): Promise<Check | undefined> {
   const settings = models.aliases['default'];
   if (settings === undefined) return undefined;
-  if (settings.apiKey === undefined && settings.baseUrl === undefined) return undefined;
+  if (!isReachable(settings)) return undefined;
   const probe = await probeModel(models, { name: agent.model, clock: systemClock, log });
   if (probe.ok) return check('model', `${probe.model} answered in ${(probe.ms / 1_000).toFixed(1)} s`);
-  const message = `model ${agent.model}: ${probe.message}`;
-  return check('model', 'failed', [{ level: 'error', code: 'MODEL_FAILED', message }]);
+  return check('model', 'failed', [failed(agent.model, probe)]);
+}
+
+function failed(name: string, { message, fix }: Extract<ModelProbe, { ok: false }>): Found {
+  return { level: 'error', code: 'MODEL_FAILED', message: `model ${name}: ${message}`, fix };
+}
+
+/** Asks each alias that can be asked for words, a stream, a tool call and a picture (M17). */
+export async function checkAbilities({ models }: Config, log: Log): Promise<readonly Check[]> {
+  const aliases = Object.entries(models.aliases).filter(([, settings]) => isReachable(settings));
+  return Promise.all(
+    aliases.map(async ([name, { model }]) => {
+      const probe = await probeModel(models, { name, clock: systemClock, log });
+      const title = `model ${name}`;
+      if (!probe.ok) return check(title, 'failed', [failed(name, probe)]);
+      const abilities = await probeAbilities(models, { name, clock: systemClock, log });
+      const can = abilities.filter(({ lacks }) => lacks === undefined).map((one) => one.name);
+      const lacking = abilities.flatMap((one): readonly Found[] =>
+        one.lacks === undefined ? [] : [lack(name, one.name, one.lacks)],
+      );
+      return check(title, `${model}: ${['text', ...can].join(', ')}`, lacking);
+    }),
+  );
+}
+
+function lack(alias: string, ability: Ability['name'], why: string): Found {
+  const level = ability === 'tool call' ? 'warning' : 'note';
+  return { level, code: 'MODEL_LACKS', message: `model ${alias} has no ${ability}: ${why}` };
 }

@@ -4,6 +4,7 @@ import type { FindingReason } from '../../features/kit.ts';
 import { featureReasons } from '../../features/list.ts';
 import type { SlipCode } from '../check-people.ts';
 import type { StartCode } from '../check-start.ts';
+import { startReasons } from './start-reasons.ts';
 
 /** Codes that the checks before a start do not have. */
 type OtherCode =
@@ -49,11 +50,13 @@ type OtherCode =
   | 'SLACK_UNREACHABLE'
   | 'SLACK_SCOPES'
   | 'MODEL_FAILED'
+  | 'MODEL_LACKS'
   | 'MCP_AWAY'
   | 'MCP_TOOLS_OFF';
 
 /** By code, why a finding matters and what to do about it. */
 const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
+  ...startReasons,
   NODE_OLD: {
     why: 'Skillet needs features of newer Node versions.',
     fix: 'Install a newer Node, or use `npm start`, which includes one.',
@@ -74,45 +77,9 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
     why: 'The bot does not start until this is fixed.',
     fix: 'Do what the message says.',
   },
-  TOKEN_FORM: {
-    why: 'The platform refuses such a token.',
-    fix: 'Copy the token again from the page in the message.',
-  },
-  TOKENS_SWAPPED: {
-    why: 'Slack refuses both tokens.',
-    fix: 'Swap the two values in the config or in .env.',
-  },
-  SECRETS_READABLE: {
-    why: 'Anybody who reads a token can act as your bot.',
-    fix: 'Run `skillet doctor --fix`, or chmod 600 that file.',
-  },
-  CHANGEABLE_BY_OTHERS: {
-    why: 'Anybody who changes the config or a skill decides what the bot runs.',
-    fix: 'Run `skillet doctor --fix`, or chmod go-w what the message names.',
-  },
   DATA_READABLE: {
     why: 'That folder holds conversations, keys and the audit.',
     fix: 'Run `skillet doctor --fix`, or chmod 700 that folder. `start` closes it, too.',
-  },
-  MODEL_WITHOUT_KEY: {
-    why: 'People who write to the bot get an apology instead of an answer.',
-    fix: 'Write ANTHROPIC_API_KEY into .env, or api_key or base_url into the config.',
-  },
-  PROGRAM_MISSING: {
-    why: 'That server has no tools until its program is installed.',
-    fix: 'Install the program, or write its full path.',
-  },
-  WORKSPACE_UNUSABLE: {
-    why: 'Skills, received files and folders of chats need a place.',
-    fix: 'Let this user write to the folder, or write another one into [bot] workspace.',
-  },
-  TEMPORARY_UNUSABLE: {
-    why: 'Commands of skills and their connections need a place for temporary files.',
-    fix: 'Create the folder, or set TMPDIR in the environment of the bot.',
-  },
-  PORT_UNUSABLE: {
-    why: 'The bot does not start if it can’t listen there.',
-    fix: 'Stop the other program (`ss -ltnp` names it), or write another port.',
   },
   DISK_LOW: {
     why: 'Below 500 MB the bot fetches no files; on a full disk it accepts no messages.',
@@ -273,6 +240,10 @@ const ownReasons: Readonly<Record<StartCode | OtherCode, FindingReason>> = {
   MODEL_FAILED: {
     why: 'People who write to the bot get an apology instead of an answer.',
     fix: 'Check api_key, model and base_url of that model.',
+  },
+  MODEL_LACKS: {
+    why: 'People notice: without tool calls no skill starts, without pictures what they send is told in words, without a stream they wait.',
+    fix: 'Choose another model for that alias, or live with it. For pictures write vision = false.',
   },
 };
 

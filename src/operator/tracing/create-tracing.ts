@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomBytes } from 'node:crypto';
+import type { ModelApi } from '../../core/model.ts';
 import type { CallTool } from '../../core/tool-call.ts';
 import type { Tool } from '../../core/tool.ts';
 import { wasStarted } from '../../conversations/inbox-worker.ts';
@@ -147,13 +148,22 @@ function createInSpan(spans: SpanExport, clock: Clock, current: AsyncLocalStorag
   };
 }
 
+/** Names by the conventions for generative AI. Servers of Chat Completions count as OpenAI's there. */
+const providers: Readonly<Record<ModelApi, string>> = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  bedrock: 'aws.bedrock',
+  vertex: 'gcp.vertex_ai',
+};
+
 function createTraceModel(inSpan: InSpan): Tracing['model'] {
-  return (model, id) => ({
+  return (model, settings) => ({
     ...model,
     complete: (request, signal, onText) => {
+      const id = settings?.model;
       const attributes = {
         'gen_ai.operation.name': 'chat',
-        'gen_ai.provider.name': id === undefined ? 'skillet' : 'anthropic',
+        'gen_ai.provider.name': settings === undefined ? 'skillet' : providers[settings.api ?? 'anthropic'],
         'gen_ai.request.model': id,
         'gen_ai.request.stream': id === undefined ? undefined : true,
         'skillet.model.alias': model.alias,

@@ -1,4 +1,4 @@
-import type { Model } from '../../core/model.ts';
+import type { Model, ModelSettings } from '../../core/model.ts';
 import type { CreateTurnContext } from '../../conversations/turn-context.ts';
 import type { Handle } from '../../conversations/inbox-worker.ts';
 import type { CreateRunContext, RunSkill } from '../../runs/run-skill.ts';
@@ -7,8 +7,8 @@ import type { Outbox } from '../../store/outbox.ts';
 /** Wraps the steps of a message in spans, each where it is put together (L4). No span has what was said in it. */
 export type Tracing = Readonly<{
   items(handle: Handle): Handle;
-  /** Traces a model. `id` is the model's id; undefined for the offline model. */
-  model(model: Model, id: string | undefined): Model;
+  /** Traces a model. `settings` are undefined for the offline model. */
+  model(model: Model, settings: ModelSettings | undefined): Model;
   runs(run: RunSkill): RunSkill;
   turnCalls(create: CreateTurnContext): CreateTurnContext;
   runCalls(create: CreateRunContext): CreateRunContext;

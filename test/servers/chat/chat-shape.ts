@@ -134,7 +134,7 @@ function say(issue: z.core.$ZodIssue): Refusal {
       code: 'invalid_type',
     };
   return {
-    message: `Invalid value: '${String(issue.input)}'. ${issue.message}`,
+    message: `Invalid value: ${JSON.stringify(issue.input)}. ${issue.message}`,
     param: at(),
     code: 'invalid_value',
   };
