@@ -65,7 +65,7 @@ export type Models = Readonly<{
   offline: boolean;
 }>;
 
-/** The API by which a model is asked (M17). `openai` is Chat Completions, whoever's server it is. */
+/** The API by which a model is asked (M17). `openai` is Chat Completions of any server. */
 export type ModelApi = 'anthropic' | 'openai' | 'bedrock' | 'vertex';
 
 /** One `[models.ALIAS]`. Prices are US dollars per million tokens. `thinking` is a word or a budget of tokens. */
