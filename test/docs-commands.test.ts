@@ -21,6 +21,8 @@ const scripts = Object.keys(
 const notRun: Readonly<Record<string, string>> = {
   'npm install': 'needs the registry',
   'npm ci': 'needs the registry',
+  'npm install @anthropic-ai/bedrock-sdk': 'needs the registry',
+  'npm install @anthropic-ai/vertex-sdk': 'needs the registry',
   'npm start': 'runs until it is stopped: test/cli/chat.test.ts',
   'npm run test:all': 'is what runs this',
   'npm run test:slow': 'is what runs this',

@@ -106,7 +106,7 @@ test('L1 a process that is not the command line, or was started otherwise, names
 /** Where a plain `skillet` stays: examples and reasons, which are put as called when they are shown, and what is written into files. */
 const plainFiles = [
   /^src\/cli\/(commands|main|completion)\b/,
-  /^src\/operator\/doctor\/reasons\.ts$/,
+  /^src\/operator\/doctor\/(start-)?reasons\.ts$/,
   /^src\/config\/id\.ts$/,
   /^src\/operator\/health\/open-metrics\.ts$/,
   /^src\/skills\/(prepare-draft|install\/lock-file)\.ts$/,

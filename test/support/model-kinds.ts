@@ -50,7 +50,7 @@ export async function stageOf(
   return { server, waits, model: httpModelAt(made, { log: quietLog(), clock, random: () => 0 }) };
 }
 
-function serverOf(
+export function serverOf(
   api: ModelApi,
   options: Parameters<typeof startMessagesServer>[0],
 ): Promise<MessagesServer> {
@@ -68,7 +68,7 @@ function keyOf(api: ModelApi): Readonly<{ apiKey?: string; region?: string; proj
  * What the default chains of AWS and Google find: keys in variables, and the credentials file of a signed-in user, whose
  * tokens come from a server on loopback.
  */
-async function signIn(t: Ending): Promise<void> {
+export async function signIn(t: Ending): Promise<void> {
   const tokens = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(
