@@ -136,5 +136,5 @@ export function endpointFor(given: Endpoint | undefined, base: Endpoint | undefi
   const { api, baseUrl, apiKey, region, project } = base;
   if (given?.api !== undefined && given.api !== (api ?? 'anthropic')) return {};
   const all = Object.entries({ api, baseUrl, apiKey, region, project });
-  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as Endpoint;
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 }
