@@ -54,6 +54,9 @@ test('M13 thinking goes back only to who made it, behind all that stood before i
   assert.deepEqual(sent({}, { baseUrl: 'https://two.example' }), none);
   assert.deepEqual(sent({}, { apiKey: 'theirs' }), none);
   assert.deepEqual(sent({}, { name: 'claude-opus-5-5' }), none);
+  for (const api of ['openai', 'bedrock', 'vertex'] as const)
+    assert.deepEqual(sent({}, { api }), none, 'nothing crosses kinds (M17)');
+  assert.deepEqual(sent({}, { api: 'anthropic' }), all);
   assert.deepEqual(sent({ system: [{ type: 'text', text: 'Be long.' }] }), none);
   assert.deepEqual(sent({ tools: [tool('look')] }), none);
   assert.deepEqual(sent({ tools: [tool('touch'), tool('look')] }), none, 'in another order');
