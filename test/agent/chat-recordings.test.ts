@@ -49,6 +49,10 @@ for (const name of recorded)
       else assert.deepEqual([input + cacheRead, output], [90, isCalls ? 40 : thought === '' ? 7 : 17]);
       assert.equal(cacheRead, cached.includes(name) ? 64 : 0);
       assert.notEqual(answer.model, '');
+      const order = content.map((block) =>
+        ['thinking', 'redacted_thinking', 'text', 'tool_use'].indexOf(block.type),
+      );
+      assert.deepEqual(order, order.toSorted(), 'what is sealed at the end would not go back');
       const sealed = content.flatMap((block) => (block.type === 'redacted_thinking' ? [block.data] : []));
       assert.equal(sealed.length, ['calls-gemini.sse', 'thinking-openrouter.sse'].includes(name) ? 1 : 0);
     });

@@ -8,7 +8,7 @@ import { startChatServer, type ChatServer } from '../servers/chat/chat-server.ts
 import { httpModelAt, type ModelAt } from '../support/model-at.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 const tool = { name: 'dice', input_schema: { type: 'object' as const } };
 const hello: ModelRequest = { system: [], messages: [{ role: 'user', content: 'Roll.' }], tools: [tool] };
 const roll = (sides: number): AnswerBlock => ({ type: 'tool_use', name: 'dice', input: { sides } });
@@ -322,6 +322,15 @@ test('M17 faults with status 200 are what they say', async (t) => {
     assert.equal(words(await model.complete(hello, signal)), 'whole', raw);
     assert.equal(server.requests.length, 2);
   }
+  const fault = '{"object":"error","message":"no","type":"BadRequestError","code":401}';
+  const refused = await serve(t, [{ raw: `data: ${fault}\n\n` }, 'never reached']);
+  await assert.rejects(
+    refused.model.complete(hello, signal),
+    (error) => error instanceof ModelError && !error.passing && error.forOperator?.look === 'key',
+  );
+  const whole = '{"choices":[{"index":0,"message":{"role":"assistant","content":"no reason"}}]}';
+  const bare = await serve(t, [{ raw: whole, type: 'application/json' }, 'never reached']);
+  assert.equal(words(await bare.model.complete(hello, signal)), 'no reason');
   for (const raw of [
     '<html>Sign in</html>',
     'hello',

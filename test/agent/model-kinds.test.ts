@@ -5,7 +5,7 @@ import type { ModelRequest } from '../../src/core/model.ts';
 import type { AnswerBlock, ServerStep } from '../servers/messages/answer.ts';
 import { kinds, stageOf } from '../support/model-kinds.ts';
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 const tool = {
   name: 'look',
   description: 'Looks.',
@@ -40,6 +40,7 @@ for (const kind of kinds) {
     assert.equal(answer.model, name);
     const [asked] = server.requests;
     assert.equal(asked?.body.model, name);
+    if (api === 'bedrock') assert.match(String(asked.headers.authorization), /\/eu-central-1\/bedrock\//);
     assert.equal(asked.body.max_tokens, 2_000);
     assert.deepEqual(
       asked.body.messages.map(({ role }) => role),

@@ -174,7 +174,7 @@ async function loadedBy(t: TestContext, folder: string, telegram: TelegramServer
 }
 
 function cloudEnv(): Readonly<Record<string, string>> {
-  const names = Object.keys(process.env).filter((name) => /^(AWS|GOOGLE)_/.test(name));
+  const names = Object.keys(process.env).filter((name) => /^(AWS|GOOGLE|METADATA)_/.test(name));
   return Object.fromEntries(names.map((name) => [name, process.env[name] ?? '']));
 }
 

@@ -5,20 +5,20 @@ export const modelMutations = [
   ...changesOf('agent/models/anthropic-request.ts', 'agent/thinking-bindings.test.ts', [
     [
       'thinking goes to another endpoint',
-      'plain([baseUrl, apiKey, model, system',
-      'plain([apiKey, model, system',
+      'plain([...place, baseUrl, apiKey, name, system',
+      'plain([...place, apiKey, name, system',
     ],
     [
       'thinking goes to another key',
-      'plain([baseUrl, apiKey, model, system',
-      'plain([baseUrl, model, system',
+      'plain([...place, baseUrl, apiKey, name, system',
+      'plain([...place, baseUrl, name, system',
     ],
     [
       'thinking goes to another model',
-      'plain([baseUrl, apiKey, model, system',
-      'plain([baseUrl, apiKey, system',
+      'plain([...place, baseUrl, apiKey, name, system',
+      'plain([...place, baseUrl, apiKey, system',
     ],
-    ['thinking stays behind another system prompt', 'apiKey, model, system, ...', 'apiKey, model, ...'],
+    ['thinking stays behind another system prompt', 'apiKey, name, system, ...', 'apiKey, name, ...'],
     [
       'thinking stays behind other tools',
       'bindsThinking ? [tools] : [audience]',

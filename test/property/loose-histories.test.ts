@@ -23,6 +23,7 @@ const id = fc.oneof(
     'call',
     '',
     'chatcmpl-tool-1',
+    'x'.repeat(50),
     'x'.repeat(100),
     'ünïcode',
     'a b',

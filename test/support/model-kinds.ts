@@ -98,6 +98,8 @@ export async function signIn(t: Ending): Promise<void> {
     AWS_SECRET_ACCESS_KEY: 'a-secret-that-must-stay-in',
     AWS_EC2_METADATA_DISABLED: 'true',
     GOOGLE_APPLICATION_CREDENTIALS: file,
+    GOOGLE_CLOUD_PROJECT: 'a-project',
+    METADATA_SERVER_DETECTION: 'none',
   };
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, variables);

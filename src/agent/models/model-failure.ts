@@ -145,7 +145,7 @@ export function isRefusal(error: unknown): boolean {
 export function judgeFailure(error: unknown, now: number): Verdict {
   if (!(error instanceof ServerFault)) return { again: false };
   if (error.cause instanceof SilentServer) return { again: true, later: true };
-  if (isTooLong(error) || isAboutFiles(error) || isRefusal(error)) return { again: false };
+  if (isTooLong(error) || isAboutFiles(error)) return { again: false };
   const { status, kinds: words, headers } = error;
   const header = (name: string): string | null => headers?.get(name) ?? null;
   const kind = kindOf(error);
