@@ -1,3 +1,5 @@
+import { cellsLength, checkDataTable, checkPlan, checkTaskCard } from './agent-blocks.ts';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** What Block Kit refuses in a message's blocks, one sentence each, as `response_metadata.messages` has them. Empty when all is well. */
@@ -11,6 +13,7 @@ export function checkBlocks(blocks: unknown): readonly string[] {
     ...(new Set(ids).size === ids.length ? [] : ['block_id must be unique [json-pointer:/blocks]']),
     ...blocks.flatMap((block, index) => checkBlock(block, `/blocks/${index}`)),
     ...longerThan(markdownLength(blocks), 12_000, '/blocks (markdown, all together)'),
+    ...longerThan(cellsLength(blocks), 10_000, '/blocks (data_table, all together)'),
   ];
 }
 
@@ -40,14 +43,11 @@ const unread = [
   'file',
   'rich_text',
   'table',
-  'task_card',
-  'plan',
   'carousel',
   'container',
   'card',
   'alert',
   'context_actions',
-  'data_table',
   'data_visualization',
   'input',
 ];
@@ -74,6 +74,12 @@ export function checkBlock(block: unknown, at: string): readonly string[] {
       return [...id, ...checkItems(block['elements'], 10, `${at}/elements`, checkContextElement)];
     case 'actions':
       return [...id, ...checkActions(block, at)];
+    case 'plan':
+      return [...id, ...checkPlan(block, at)];
+    case 'task_card':
+      return [...id, ...checkTaskCard(block, at)];
+    case 'data_table':
+      return [...id, ...checkDataTable(block, at)];
     default:
       return typeof block['type'] === 'string' && unread.includes(block['type'])
         ? id

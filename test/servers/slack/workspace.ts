@@ -1,3 +1,5 @@
+import type { ShownPlan, StreamMode } from './stream-chunks.ts';
+
 /** A person or bot of the simulated workspace. */
 export type SlackUser = Readonly<{
   id: string;
@@ -44,8 +46,14 @@ export type StoredMessage = {
   readonly sentWith?: Readonly<Record<string, unknown>>;
   /** Names of the bot's reactions. */
   reactions?: readonly string[];
-  /** Since chat.startStream. */
-  streaming?: { expiresAt: number; state: 'in_progress' | 'completed' | 'errored' | 'stopped_by_user' };
+  /** Since chat.startStream. `mode` is how it is fed. */
+  streaming?: {
+    expiresAt: number;
+    state: 'in_progress' | 'completed' | 'errored' | 'stopped_by_user';
+    mode?: StreamMode | undefined;
+  };
+  /** The plan that people see in it, from chunks of its stream or from its blocks. */
+  plan?: ShownPlan | undefined;
   /** When. */
   edited: string | undefined;
   deleted: boolean;
