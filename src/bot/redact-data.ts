@@ -96,7 +96,7 @@ export function cleanRoutine(definition: RoutineDefinition, redact: Redact): Rou
 }
 
 export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
-  const { markdown, buttons, file, more } = part;
+  const { markdown, buttons, file, more, plan } = part;
   const named = <File extends PartFile>(one: File): File => ({ ...one, name: redact(one.name) });
   return {
     ...part,
@@ -104,6 +104,7 @@ export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
     buttons: buttons?.map((button) => ({ ...button, label: redact(button.label) })),
     file: file && named(file),
     more: more?.map(named),
+    plan: plan && redactTexts(plan, redact),
   };
 }
 

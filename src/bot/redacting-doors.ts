@@ -114,7 +114,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       ...same('find', 'of', 'by', 'counts', 'used', 'seen', 'remove', 'search'),
     },
     signals: {
-      send: (send) => (topic, text) => send(topic, topic === 'progress' ? redact(text) : text),
+      send: (send) => (topic, text) => send(topic, told.has(topic) ? redact(text) : text),
       ...same('on'),
     },
     commit:
@@ -133,6 +133,9 @@ export function cleanStore(store: Store, clean: Clean): Store {
     ...same('backup', 'backlog', 'check', 'close'),
   });
 }
+
+/** Hints whose text people read. */
+const told: ReadonlySet<string> = new Set(['progress', 'step']);
 
 /** A channel that redacts all that it sends, also what was stored earlier (S2). */
 export function cleanChannel(channel: Channel, clean: Clean): Channel {

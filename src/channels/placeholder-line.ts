@@ -1,9 +1,9 @@
-import type { Placeholder, Receipt } from '../core/channel.ts';
+import type { ChatStatus, Placeholder, Receipt } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 
-export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
+export type Wish = Exclude<ChatStatus, { kind: 'typing' }>;
 
 /** What the platform would get for a wish. `same` is equal for wishes that look the same. */
 export type Written = Readonly<{ wish: Wish; same: string }>;
@@ -76,7 +76,8 @@ export function createPlaceholderLine<Sent extends Written>(options: {
       if (before === undefined || sent.same !== shown) {
         if (!calls.mayGo(before === undefined ? 'post' : 'edit')) return;
         if (before === undefined) await post(sent);
-        else if (wish.kind === 'words' && before.silent === true) await replace(before, sent);
+        else if (wish.kind === 'words' && wish.plan === undefined && before.silent === true)
+          await replace(before, sent);
         else await change(before, sent);
       }
       shown = sent.same;
@@ -94,7 +95,7 @@ export function createPlaceholderLine<Sent extends Written>(options: {
       throw error;
     });
     try {
-      await placeholder.keep(sent.wish.kind === 'line' ? { ...receipt, silent: true } : receipt);
+      await placeholder.keep(isSilent(sent.wish) ? { ...receipt, silent: true, plan: sent.wish.plan } : receipt);
     } catch (error) {
       // Another process does the work by now, or a restart would not know the message.
       over.abort();
@@ -110,9 +111,10 @@ export function createPlaceholderLine<Sent extends Written>(options: {
   }
 
   async function change(before: Receipt, sent: Sent): Promise<void> {
+    const { wish } = sent;
     // Stored first, because an answer never becomes an edit of a line.
-    if (sent.wish.kind === 'line' && before.silent !== true)
-      await placeholder.keep({ ...before, silent: true });
+    if (isSilent(wish) && (before.silent !== true || (before.plan === undefined && wish.plan !== undefined)))
+      await placeholder.keep({ ...before, silent: true, plan: wish.plan });
     await calls.edit(before, sent);
   }
 
@@ -127,6 +129,11 @@ export function createPlaceholderLine<Sent extends Written>(options: {
       await working;
     },
   };
+}
+
+/** Whether the message shows work, also if words of the answer stand below it. */
+function isSilent({ kind, plan }: Wish): boolean {
+  return kind === 'line' || plan !== undefined;
 }
 
 function isSame(one: Wish | undefined, other: Wish | undefined): boolean {

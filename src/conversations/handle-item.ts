@@ -10,7 +10,7 @@ import { fixed, sayIn } from '../core/texts/say.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { partKey } from '../replies/replies.ts';
-import { runTask, taskProgress, tellResult, type RunTask } from '../runs/tasks.ts';
+import { runTask, taskProgress, taskSteps, tellResult, type RunTask } from '../runs/tasks.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Commands } from './commands.ts';
 import { transcriptOf, wasStarted } from './inbox-worker.ts';
@@ -18,7 +18,8 @@ import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
 import type { FeatureParts } from './parts-of-features.ts';
 import type { KeptWords } from './kept-words.ts';
-import { removePlaceholder, showProgress, type Progress } from './progress.ts';
+import { showProgress, type Progress } from './progress.ts';
+import { removePlaceholder } from './placeholder.ts';
 import type { CreateTurnContext } from './turn-context.ts';
 import type { Turn } from './turn.ts';
 
@@ -105,6 +106,7 @@ function taskOf(work: Work, deps: ItemDeps): QueuedTask {
 /** Nobody watches such a turn, so its progress goes nowhere. */
 const unseen: Progress = {
   progress: () => undefined,
+  step: () => undefined,
   onText: () => undefined,
   onSilence: () => undefined,
   onWritten: () => undefined,
@@ -118,6 +120,7 @@ async function runQueuedCall({ item, message, signal }: Work, task: RunTask, dep
     use: await deps.accessOf(message),
     transcript: task.parent,
     progress: taskProgress(task, signal, deps),
+    step: taskSteps(task, deps),
   });
   await runTask(item, task, { callTool, signal }, deps);
 }
@@ -180,8 +183,8 @@ async function think(
 ): ReturnType<Turn> {
   const transcript = await transcriptOf(message, deps);
   const use = await deps.accessOf(message);
-  const { progress } = shown;
-  const context = await deps.createContext({ item, message, use, transcript, progress });
+  const { progress, step } = shown;
+  const context = await deps.createContext({ item, message, use, transcript, progress, step });
   if (item.stopped === true)
     await deps.keptWords.restore(partKey(item.key, 0), { transcript, model: context.model.alias });
   const onJoin = (): void => {

@@ -4,6 +4,7 @@ import { invocationId } from '../agent/models/anthropic-request.ts';
 import type { Viewer } from '../agent/show-to.ts';
 import { requesterOf, type Message, type Task } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
+import type { WorkStep } from '../core/plan.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester } from '../core/tool.ts';
 import type { AgentHere } from '../tools/settings/chat-agent.ts';
@@ -20,6 +21,7 @@ export type TurnInput = Readonly<{
   use: SkillUse;
   transcript: string;
   progress(text: string): void;
+  step(step: WorkStep): void;
 }>;
 
 /** A turn, with everything that is looked up once at its start. */

@@ -1,16 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { Channel, Placeholder, Receipt } from '../core/channel.ts';
+import type { Channel, Placeholder } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
-import type { Message } from '../core/message.ts';
+import type { WorkStep } from '../core/plan.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { sayIn } from '../core/texts/say.ts';
 import { closeMarks } from '../lib/markdown/close-marks.ts';
 import { oneLine } from '../lib/text/text.ts';
+import { createPlaceholder } from './placeholder.ts';
+import { createWorkPlan, type WorkPlan } from './work-plan.ts';
 import type { KeptWords } from './kept-words.ts';
-import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
-import type { Step, Store } from '../store/store.ts';
 
 export type ProgressWork = Readonly<{
   conversation: Conversation;
@@ -32,6 +30,8 @@ export type ProgressWork = Readonly<{
 
 export type Progress = Readonly<{
   progress(text: string): void;
+  /** Shows a step of the work where the platform shows plans (U18). */
+  step(step: WorkStep): void;
   onText(more: string): void;
   /** Call when the model is silent: `note` is shown below its words until it continues. */
   onSilence(note: string): void;
@@ -72,6 +72,12 @@ type Showing = {
   wordsDue: boolean;
   wordsAlarm: AbortController;
   wordsShown: boolean;
+  /** Undefined where the channel shows no plans. */
+  readonly plan: WorkPlan | undefined;
+  /** Whether the placeholder shows the plan. Once it does, it always will. */
+  planShown: boolean;
+  /** Resolves once the newest steps are stored. */
+  keeping: Promise<void>;
 };
 
 /** Shows that the bot is typing, then a status line (U13, H7), then the answer as it is written (H6). */
@@ -81,6 +87,7 @@ export function showProgress(work: ProgressWork, deps: ProgressDeps): Progress {
   if (channel === undefined)
     return {
       progress: ignore,
+      step: ignore,
       onText: ignore,
       onSilence: ignore,
       onWritten: ignore,
@@ -99,7 +106,11 @@ export function showProgress(work: ProgressWork, deps: ProgressDeps): Progress {
     wordsDue: false,
     wordsAlarm: new AbortController(),
     wordsShown: false,
+    plan: channel.showsPlan?.(work.conversation) === true ? createWorkPlan(work.language) : undefined,
+    planShown: false,
+    keeping: Promise.resolve(),
   };
+  if (work.resumed) resumePlan(showing).catch((error: unknown) => complain(error, showing));
   let ended: Promise<void> | undefined;
   clock.sleep(instantMs, showing.over.signal).then(async () => {
     // Words that already appear are a better sign than "typing".
@@ -114,6 +125,12 @@ export function showProgress(work: ProgressWork, deps: ProgressDeps): Progress {
   return {
     progress(text) {
       showing.line = text;
+      if (clock.now() - began >= quietMs) showLine(showing);
+    },
+    step(step) {
+      if (showing.plan === undefined) return;
+      showing.plan.add(step);
+      if (showing.planShown) keepPlan(showing);
       if (clock.now() - began >= quietMs) showLine(showing);
     },
     onText(more) {
@@ -147,11 +164,33 @@ function showLine(showing: Showing): void {
 }
 
 async function postLine(showing: Showing): Promise<void> {
-  const { work, channel, placeholder, over, line: text } = showing;
-  if (text === undefined || over.signal.aborted) return;
+  const { work, channel, placeholder, over } = showing;
+  if ((showing.line ?? showing.plan?.current()) === undefined || over.signal.aborted) return;
   if (await isBehindAnswer(showing)) return showLineIn(quietMs, showing);
   if (over.signal.aborted || showing.wordsShown) return;
-  await channel.status(work.conversation, { kind: 'line', text: showing.line ?? text }, placeholder);
+  const plan = showing.plan?.current();
+  if (plan !== undefined) showing.planShown = true;
+  const text = showing.line ?? plan?.title ?? '';
+  await channel.status(work.conversation, { kind: 'line', text, plan }, placeholder);
+}
+
+/** Goes on with the plan that a process showed before it died. */
+async function resumePlan(showing: Showing): Promise<void> {
+  const plan = showing.plan && (await showing.placeholder.posted())?.plan;
+  if (plan === undefined) return;
+  showing.plan?.resume(plan);
+  showing.planShown = true;
+}
+
+/** Stores the newest steps, which is how the plan stays when the work is over, also after a crash. */
+function keepPlan(showing: Showing): void {
+  const { plan, placeholder, work } = showing;
+  const keep = async (): Promise<void> => {
+    const receipt = await placeholder.posted();
+    if (receipt?.plan === undefined || work.signal.aborted) return;
+    await placeholder.keep({ ...receipt, plan: plan?.current() ?? receipt.plan });
+  };
+  showing.keeping = showing.keeping.then(keep).catch((error: unknown) => complain(error, showing));
 }
 
 function showWordsIn(ms: number, showing: Showing): void {
@@ -175,7 +214,8 @@ async function postWords(showing: Showing): Promise<void> {
   showing.wordsShown = true;
   await deps.words.keep(work.part, markdown);
   const words = note === undefined ? markdown : `${closeMarks(markdown)}\n\n${note}`;
-  await channel.status(work.conversation, { kind: 'words', markdown: words }, placeholder);
+  const plan = showing.planShown ? showing.plan?.current() : undefined;
+  await channel.status(work.conversation, { kind: 'words', markdown: words, plan }, placeholder);
   if (showing.words !== markdown || showing.note !== note) showWordsIn(wordsEveryMs, showing);
 }
 
@@ -190,6 +230,7 @@ function endWords(final: boolean, showing: Showing): void {
   deps.words.drop(work.part).catch((error: unknown) => complain(error, showing));
   if (!wordsShown) return;
   showing.line = oneLine(words, longestLine);
+  showing.plan?.said(words);
   showLine(showing);
 }
 
@@ -202,6 +243,8 @@ async function finish(showing: Showing): Promise<void> {
   const { work, channel, placeholder, over, deps } = showing;
   over.abort(isOver);
   await channel.status(work.conversation, undefined, placeholder);
+  if (showing.planShown) keepPlan(showing);
+  await showing.keeping;
   await deps.words.drop(work.part).catch((error: unknown) => complain(error, showing));
   // After a crash this finds the message that the other process posted.
   if (work.resumed) await placeholder.posted().catch((error: unknown) => complain(error, showing));
@@ -209,81 +252,4 @@ async function finish(showing: Showing): Promise<void> {
 
 function complain(error: unknown, { deps, work }: Showing): void {
   deps.log.warn({ err: error, part: work.part }, 'the store does not know the message that shows progress');
-}
-
-/** Stores where the placeholder was posted, so that a restart reuses the message. */
-function createPlaceholder(
-  { conversation, part, replyTo, asked, language, resumed, signal }: ProgressWork,
-  channel: Channel,
-  outbox: Outbox,
-): Placeholder {
-  // A key of its own, so that a search for the answer does not find the placeholder.
-  const key = keyOfPlaceholder(part);
-  let known: Promise<Receipt | undefined> | undefined;
-
-  async function keep(receipt: Receipt | undefined): Promise<void> {
-    // If the work was lost, another process may own the placeholder.
-    signal.throwIfAborted();
-    await outbox.show(part, receipt);
-    known = Promise.resolve(receipt);
-  }
-
-  async function lookUp(): Promise<Receipt | undefined> {
-    const stored = await outbox.shown(part);
-    if (stored !== undefined || !resumed) return stored;
-    const found = await channel.find(conversation, key);
-    // Nobody knows whether this shows a line or words, so it is removed rather than edited.
-    const line = found === undefined ? undefined : { ...found, silent: true as const };
-    if (line !== undefined) await outbox.show(part, line);
-    return line;
-  }
-
-  return {
-    key,
-    replyTo,
-    asked,
-    stop: { label: sayIn(language)`Stop`, action: `${stopPress}:${codeOf(key)}` },
-    keep,
-    async posted() {
-      known ??= lookUp();
-      try {
-        return await known;
-      } catch (error) {
-        known = undefined;
-        throw error;
-      }
-    },
-  };
-}
-
-function keyOfPlaceholder(part: string): string {
-  return `${part}!status`;
-}
-
-/** The key of the placeholder that shows the work on an item of the inbox. */
-export function placeholderOf(item: string): string {
-  return keyOfPlaceholder(partKey(item, 0));
-}
-
-/** The first word of what a placeholder's stop button does. */
-export const stopPress = 'halt';
-
-/** Names a placeholder in a button, which holds 64 bytes at most. */
-export function codeOf(placeholder: string): string {
-  return createHash('sha256').update(placeholder).digest('hex').slice(0, 16);
-}
-
-/** Removes the placeholder, in one transaction with `done` if that is given (Q6, H7). */
-export async function removePlaceholder(
-  { key, message }: Readonly<{ key: string; message?: Message }>,
-  store: Store,
-  done: Pick<Step, 'done'> = {},
-): Promise<void> {
-  const part = partKey(key, 0);
-  const shown = message === undefined ? undefined : await store.outbox.shown(part);
-  if (message !== undefined && shown !== undefined) {
-    const { conversation } = message;
-    return store.commit({ ...done, outbox: [{ key: part, conversation, part: { markdown: '' } }] });
-  }
-  if (done.done !== undefined) await store.commit(done);
 }

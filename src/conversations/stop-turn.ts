@@ -5,7 +5,7 @@ import { sayIn } from '../core/texts/say.ts';
 import { cancelWork, journalOf } from '../runs/tasks.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { PendingRequest } from '../store/pending-requests.ts';
-import { placeholderOf, removePlaceholder } from './progress.ts';
+import { placeholderOf, removePlaceholder } from './placeholder.ts';
 import { justFinished, maySay, notTheirs, type stopWork } from './stop-work.ts';
 
 /**

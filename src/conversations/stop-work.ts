@@ -4,7 +4,7 @@ import type { StopOrder, Store } from '../store/store.ts';
 import type { Inbox, ListedItem } from '../store/inbox.ts';
 import { cancelWork } from '../runs/tasks.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import { removePlaceholder } from './progress.ts';
+import { removePlaceholder } from './placeholder.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
 /** Stops one background run, named by the start of its id (U9). Returns what to say. */

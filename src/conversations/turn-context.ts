@@ -153,6 +153,7 @@ function doorOf(
       audit: (call) => audit.record(auditOfCall(call, {}, runtime().config.audit.arguments)),
       redact: (text) => runtime().redact(text),
       onProgress: turn.progress,
+      onStep: turn.step,
       log,
     },
   );

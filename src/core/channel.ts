@@ -2,7 +2,9 @@ import type { Words } from './texts/say.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
 import type { OpenForm } from './form.ts';
+import type { Menus } from './menus.ts';
 import type { Attachment, Message, Sender } from './message.ts';
+import type { Plan } from './plan.ts';
 import type { Privately, PrivateReply } from './privately.ts';
 
 /** A button below a message. `action` has at most 64 bytes, because Telegram allows no more. */
@@ -34,6 +36,8 @@ export type Part = Readonly<{
   /** Qualified id of the only person who sees it; undefined if everybody in the chat does (U16). */
   onlyTo?: string;
   privately?: Privately;
+  /** Steps of the work, shown above the text (U18). */
+  plan?: Plan;
   /** The answer with this key was for this group, and came to a direct message instead. */
   from?: Readonly<{ key: string; conversation: Conversation }>;
 }>;
@@ -66,16 +70,20 @@ export type Receipt = Readonly<{
    * notifies the person (U13).
    */
   silent?: true;
+  /** The steps that the message shows. It stays when the answer comes, as a plan that is over (U18). */
+  plan?: Plan;
   /** Qualified id of the only person who sees the message. */
   onlyTo?: string;
 }>;
 
 /**
  * What the bot shows while it works. `line` says what it does (U13), `words` is the answer so far (H6). `language` is
- * for platforms that show typing in words.
+ * for platforms that show typing in words. `plan` has the steps, for channels that show them.
  */
 export type ChatStatus = Readonly<
-  { kind: 'typing'; language?: string } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
+  | { kind: 'typing'; language?: string }
+  | { kind: 'line'; text: string; plan?: Plan | undefined }
+  | { kind: 'words'; markdown: string; plan?: Plan | undefined }
 >;
 
 /**
@@ -183,10 +191,6 @@ export type OnEvent = (event: ChannelEvent) => Promise<void>;
 /** Writes a command as people type or tap it there, in Markdown (H12). */
 export type WriteCommand = (conversation: Conversation, name: string, args?: string) => string;
 
-/** `alone`: in groups the command and its answer are for its sender alone (U16). */
-export type MenuEntry = Readonly<{ name: string; description: string; hint?: string; alone?: true }>;
-export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly MenuEntry[] }>;
-
 export type Channel = Readonly<{
   name: string;
   /**
@@ -220,6 +224,8 @@ export type Channel = Readonly<{
    * Never throws.
    */
   status(conversation: Conversation, status: ChatStatus | undefined, placeholder: Placeholder): Promise<void>;
+  /** Whether a status here shows the steps of its plan (U18). Undefined: nowhere. */
+  showsPlan?(conversation: Conversation): boolean;
   /**
    * Shows whether the bot is at work in a conversation, on platforms with a stop button of their own (U15). `asked` is
    * the message that is answered. Nothing waits for it, and it never throws.

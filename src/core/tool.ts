@@ -4,6 +4,7 @@ import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType, ChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
 import type { Sender } from './message.ts';
+import type { WorkStep } from './plan.ts';
 import type { Taint } from './entry.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 import { byteSize, truncate } from '../lib/text/text.ts';
@@ -109,6 +110,8 @@ export type ToolContext = Readonly<{
   settings: SettingValues;
   /** Shows a few words to the person while it works (U13). */
   progress(text: string): void;
+  /** Shows a step of a run that the call waits for (U18). */
+  step(step: WorkStep): void;
   /** Ends this inbox item, too, once the outcome of the call is stored. */
   settle(item: string): void;
   /** Ends the loop here until a person answers the question (U14). */
@@ -158,6 +161,8 @@ export type Tool = Readonly<{
   settings?: ToolSettings;
   /** Returns what is wrong with the input, in words for the model; undefined if it is valid (T1). */
   check(input: unknown): string | undefined;
+  /** The name of what the input starts, for people: a skill's. Undefined: the tool's title says enough. */
+  starts?(input: unknown): string | undefined;
   /** Judges one call before policy: refuse, change its risk, or ask a person. Without it the declared risk holds. */
   assess?(
     input: unknown,

@@ -4,7 +4,7 @@ import type { PairingRequest } from '../access/pairing.ts';
 import { auditKinds, auditPerson } from '../audit/audit-event.ts';
 import { matchLines } from '../audit/match-lines.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
-import { removePlaceholder } from '../conversations/progress.ts';
+import { removePlaceholder } from '../conversations/placeholder.ts';
 import { OperatorError } from '../core/errors.ts';
 import { changes, noInput, reads, textInput, type OnProgress } from '../core/operation.ts';
 import { skilletHere } from '../core/skillet-here.ts';

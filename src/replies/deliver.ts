@@ -8,6 +8,7 @@ import {
 } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
+import { endedPlan } from '../core/plan.ts';
 import { fixed, sayIn, type Words } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -168,7 +169,9 @@ async function replace(
   // If the placeholder notified nobody, the answer is a new message, which does (U13). So it is if others would read it.
   const goes = isNothing(row) || shown.silent === true || !fitsInto(part, shown);
   try {
-    if (goes) await channel.remove(conversation, shown);
+    if (goes && shown.plan !== undefined && !isNothing(row))
+      await channel.edit(conversation, shown, { markdown: '', plan: endedPlan(shown.plan) });
+    else if (goes) await channel.remove(conversation, shown);
     else await channel.edit(conversation, shown, part);
     return goes && !isNothing(row) ? 'send' : 'done';
   } catch (error) {

@@ -265,6 +265,8 @@ function callToolOf(
       audit: (call) => deps.audit.record(auditOfCall(call, of, deps.runtime().config.audit.arguments)),
       redact: deps.runtime().redact,
       onProgress: (text) => context.progress(text),
+      onStep: (step) =>
+        context.step({ ...step, id: `${run.id}/${step.id}`, title: `${skill.name}: ${step.title}` }),
       log: deps.log,
     },
   );

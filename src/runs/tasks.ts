@@ -1,6 +1,7 @@
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { isOfRoutine, type Message, type Task } from '../core/message.ts';
+import type { WorkStep } from '../core/plan.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import type { ToolContext } from '../core/tool.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
@@ -8,6 +9,7 @@ import { waitUntil } from '../lib/async/wait-until.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { storedStep } from '../store/stored-message.ts';
 import type { InboxItem, ListedItem } from '../store/inbox.ts';
 import type { StopOrder, Stopped, Store } from '../store/store.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
@@ -149,6 +151,18 @@ export function taskProgress(
   };
 }
 
+/** Sends a step of a queued call to the waiting turn. */
+export function taskSteps(
+  { id }: Pick<RunTask, 'id'>,
+  { store, log }: Readonly<{ store: Store; log: Log }>,
+): (step: WorkStep) => void {
+  return (step) => {
+    store.signals
+      .send('step', `${id} ${JSON.stringify(step)}`)
+      .catch((error: unknown) => log.warn({ err: error }, 'could not show a step of a run'));
+  };
+}
+
 type Waiting = Readonly<{ id: string; conversation: Conversation; patienceMs: number }>;
 type WaitDeps = Readonly<{
   store: Store;
@@ -193,6 +207,9 @@ export async function waitForTask(
           }),
           store.signals.on('progress', (text) => {
             if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
+          }),
+          store.signals.on('step', (text) => {
+            if (text.startsWith(`${id} `)) context.step(storedStep.parse(JSON.parse(text.slice(id.length + 1))));
           }),
         ];
         return () => ends.forEach((end) => end());

@@ -126,6 +126,10 @@ export function createUseSkill(options: UseSkillOptions): Tool {
     inputSchema: names.length === 0 ? tool.inputSchema : withEnum(tool.inputSchema, names),
     labelsOutput: true,
     outputLimit: instructionsLimit,
+    starts(given) {
+      const asked = input.safeParse(given).data?.skill ?? '';
+      return names.includes(asked) ? asked : undefined;
+    },
     async assess(given, { toolUseId }) {
       const skill = await skills.find(input.parse(given).skill);
       if (skill === undefined || !isSensitive(skill, access.rules())) return {};

@@ -9,7 +9,7 @@ export type Signals = Readonly<{
 /**
  * What hints are about. `stop`: an inbox item (key). `reload`: skills and config. `answer`: a pending request (id).
  * `moved`: a chat has a new id. `routines`: some changed. `set`: a secret of a tool was set. `mcp`: a server (name)
- * whose tools were approved. For runs (id): `asking`, `progress` (text after the id), and `ended` once the result is in
+ * whose tools were approved. For runs (id): `asking`, `progress` (text after the id), `step` (JSON after the id), and `ended` once the result is in
  * the inbox. `files`: a folder whose files were removed.
  */
 export const topics = [
@@ -22,6 +22,7 @@ export const topics = [
   'mcp',
   'asking',
   'progress',
+  'step',
   'ended',
   'files',
 ] as const;

@@ -4,6 +4,7 @@ import { storedProvenance } from '../core/provenance.ts';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, MessageCommand, Message, Quote, Sender, Task } from '../core/message.ts';
+import type { Plan, WorkStep } from '../core/plan.ts';
 import type { ItemPart } from './grow-item.ts';
 import { storedActiveSkill, storedTaint } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
@@ -133,11 +134,25 @@ const itemPart = z.object({ message: storedMessage, glue: z.string() } satisfies
 
 export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPart], itemPart);
 
+export const storedStep: z.ZodType<WorkStep> = z.object({
+  id: z.string(),
+  title: z.string(),
+  doing: z.string(),
+  state: z.enum(['waiting', 'working', 'done', 'failed']),
+} satisfies FieldsOf<WorkStep>);
+
+const storedPlan = z.object({
+  title: z.string(),
+  ended: z.string(),
+  steps: z.array(storedStep),
+} satisfies FieldsOf<Plan>);
+
 export const storedReceipt: z.ZodType<Receipt> = z.object({
   id: z.string(),
   silent: z.literal(true).optional(),
+  plan: storedPlan.optional(),
   onlyTo: z.string().optional(),
-});
+} satisfies FieldsOf<Receipt>);
 
 const storedFile = z.object({
   id: z.string(),
@@ -159,6 +174,7 @@ export const storedPart: z.ZodType<Part> = z.object({
     .optional(),
   replyTo: z.string().optional(),
   onlyTo: z.string().optional(),
+  plan: storedPlan.optional(),
   privately: z
     .object({
       at: z.number(),

@@ -1,6 +1,6 @@
 import type { Decision } from '../access/decide-message.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
-import { isUnparsed, joinTaint, type Taint } from '../core/entry.ts';
+import { joinTaint, type Taint } from '../core/entry.ts';
 import {
   withDelivered,
   type CallAssessment,
@@ -13,6 +13,7 @@ import {
 } from '../core/tool.ts';
 import type { AuditedCall, CallTool, ToolCall, ToolOutcome } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
+import type { WorkStep } from '../core/plan.ts';
 import { isShutdown } from '../lib/async/shutdown.ts';
 import type { Log } from '../lib/log.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
@@ -20,8 +21,8 @@ import { oneLine } from '../lib/text/text.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { notAllowed, type AllowedTools } from './allowed-tools.ts';
 import { riskOf } from './policy.ts';
-import { inputLimit, jsonOf, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
-import { doingOf } from './tool-title.ts';
+import { checkInput, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
+import { doingOf, stepOf } from './tool-title.ts';
 
 /** A call of an allowed tool with valid input, which policy and people now decide about (T8). */
 export type JudgedCall = Readonly<{
@@ -65,6 +66,7 @@ type CallDeps = Readonly<{
   redact: (text: string) => string;
   /** Receives one redacted line about what the call is doing (T12, U13). */
   onProgress: (text: string) => void;
+  onStep: (step: WorkStep) => void;
   log: Log;
 }>;
 
@@ -110,9 +112,12 @@ async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
   const offered = door.tools.find((one) => one.name === name);
   const tool = offered?.now?.() ?? offered;
   const isBlocked = tool === undefined || !door.allowed.allows(name, input);
+  const show = isBlocked ? () => undefined : stepOf(attempt.call, tool, door);
+  show('waiting');
   const answer = isBlocked
     ? rendered(notAllowed(name, door.tools, door.allowed))
     : await answerCall(attempt, tool, door);
+  show(answer.envelope.ok ? 'done' : 'failed');
   const durationMs = Math.round(performance.now() - startedAt);
   // A call that was queued is recorded where it ran.
   if (attempt.finishesItem === undefined)
@@ -158,16 +163,6 @@ async function takeSteps(attempt: Attempt, tool: Tool, door: Door): Promise<Enve
     throw error;
   });
   return runTool(attempt, { tool, assessment, settings }, door);
-}
-
-/** Says what is wrong, or nothing. The size comes first, so that an input that is too large is not parsed. */
-function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
-  if (isUnparsed(input))
-    return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
-  const size = Buffer.byteLength(jsonOf(input));
-  return size > inputLimit
-    ? `the input of ${tool.name} has ${size} bytes and at most ${inputLimit} are taken: send less, or in parts`
-    : tool.check(input);
 }
 
 type Assessment = Exclude<CallAssessment, { refused: Envelope }>;
@@ -222,6 +217,7 @@ export async function runTool(
   const { call, signal } = attempt;
   const { requester, turn, run, redact, onProgress, running } = door;
   onProgress(doingOf(tool, requester.language));
+  stepOf(call, tool, door)('working');
   running.add(attempt);
   // A command that made this call learns its answer, so it is tainted, too (C4).
   const addTaint = (as: Taint): void => running.forEach((one) => (one.taint = joinTaint(one.taint, as)));
@@ -236,6 +232,7 @@ export async function runTool(
       agreed: assessment.mustConfirm?.shown,
       settings,
       progress: (line) => onProgress(oneLine(redact(line), 200)),
+      step: door.onStep,
       settle: (item) => (attempt.finishesItem = item),
       awaitAnswer: (question) => (attempt.question = question),
       addTaint,

@@ -1,3 +1,4 @@
+import { isUnparsed } from '../core/entry.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { AuditedCall, ToolCall } from '../core/tool-call.ts';
 import type { Requester, Risk, Tool } from '../core/tool.ts';
@@ -18,7 +19,7 @@ type EndedCall = Readonly<{
 }>;
 
 /** How many bytes of JSON an input may have (M3). */
-export const inputLimit = 200_000;
+const inputLimit = 200_000;
 
 /** Writes a call to the audit. If that fails, the error is only logged. */
 export async function recordCall(
@@ -57,7 +58,7 @@ export async function recordCall(
   }
 }
 
-export function jsonOf(input: unknown): string {
+function jsonOf(input: unknown): string {
   return input === undefined ? '' : JSON.stringify(input);
 }
 
@@ -92,4 +93,14 @@ function hostPaths(error: unknown): readonly string[] {
   if (!(error instanceof Error && 'syscall' in error)) return [];
   const paths = ['path', 'dest'].map((field): unknown => Reflect.get(error, field));
   return paths.filter((file) => typeof file === 'string' && file !== '') as string[];
+}
+
+/** Says what is wrong, or nothing. The size comes first, so that an input that is too large is not parsed. */
+export function checkInput({ input }: ToolCall, tool: Tool): string | undefined {
+  if (isUnparsed(input))
+    return 'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
+  const size = Buffer.byteLength(jsonOf(input));
+  return size > inputLimit
+    ? `the input of ${tool.name} has ${size} bytes and at most ${inputLimit} are taken: send less, or in parts`
+    : tool.check(input);
 }

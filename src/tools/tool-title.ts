@@ -1,5 +1,7 @@
 import { sayIn, type Say } from '../core/texts/say.ts';
-import type { Tool } from '../core/tool.ts';
+import type { WorkStep } from '../core/plan.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import type { Requester, Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
 
 /** A line about what a call is doing. It leaves out the arguments, because they may hold secrets (U13). */
@@ -15,4 +17,19 @@ export function toolTitle({ name, row, about }: Pick<Tool, 'name' | 'row' | 'abo
   const title = about?.displayName ?? words.charAt(0).toUpperCase() + words.slice(1);
   const icon = about?.icon === undefined ? '' : `${oneLine(about.icon, 8)} `;
   return `${icon}${oneLine(title, 60)}`.replace(/[`*_[\]<>|\\#~]/g, '');
+}
+
+/** Returns how to show a call as a step of a plan. Its title leaves the arguments out (U18). */
+export function stepOf(
+  { id, input }: ToolCall,
+  tool: Tool,
+  { requester: { language }, onStep }: Readonly<{ requester: Requester; onStep(step: WorkStep): void }>,
+): (state: WorkStep['state']) => void {
+  const started = tool.starts?.(input);
+  const title =
+    started === undefined
+      ? toolTitle(tool, sayIn(language))
+      : `${tool.row?.icon ?? ''} ${oneLine(started, 60)}`.trim();
+  const doing = doingOf(tool, language);
+  return (state) => onStep({ id, title, doing, state });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Channel } from '../../src/core/channel.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
+import { streamedIn } from '../servers/slack/stream-chunks.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
@@ -61,9 +62,10 @@ async function onSlack(t: TestContext, where: 'private' | 'group'): Promise<Stag
     calls: () =>
       slack.calls.all().flatMap(({ method, args }) => {
         if (!/^chat\.(?:postMessage|update|startStream|appendStream)$/.test(method)) return [];
-        const { markdown_text: added, text, blocks } = args;
+        const { chunks, text, blocks } = args;
+        const added = streamedIn(args);
         const same = JSON.stringify([text, blocks]);
-        if (typeof added !== 'string') return [{ text: JSON.stringify(blocks ?? text), same }];
+        if (chunks === undefined) return [{ text: JSON.stringify(blocks ?? text), same }];
         return [{ text: added, same: added }];
       }),
   };

@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { ChatStatus } from '../../src/core/channel.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
+import { streamedIn } from '../servers/slack/stream-chunks.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 
 type Options = NonNullable<Parameters<typeof connectSlackChannel>[1]>;
@@ -63,7 +64,7 @@ test('H6 with Slack’s agent view words are added to one open message, which an
   const pieces = slack.calls
     .all()
     .filter(({ method }) => /Stream$/.test(method))
-    .map(({ args: { markdown_text: text } }) => (typeof text === 'string' ? text : ''));
+    .map(({ args }) => streamedIn(args));
   assert.equal(pieces.join(''), own()[0]?.text);
   assert.deepEqual(own()[0]?.metadata?.event_payload, { key: work.key });
   await channel.edit(place, await work.first, { markdown: 'It is so: [a](https://example.com/a)' });

@@ -106,6 +106,7 @@ function grantBy(settings: Config, log = quietLog()) {
       use,
       transcript: 'telegram:42',
       progress: () => undefined,
+      step: () => undefined,
     });
 }
 

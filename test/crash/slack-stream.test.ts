@@ -10,8 +10,13 @@ import { childEnv } from '../support/child-env.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
-/** A question in a direct message with the agent view, to a model that does not finish its first answer. */
-async function setUp(t: TestContext) {
+type Script = NonNullable<Parameters<typeof startMessagesServer>[0]['script']>;
+
+/**
+ * A question in a direct message with the agent view, to a model with this script. Without one it does not finish its
+ * first answer.
+ */
+async function setUp(t: TestContext, script?: Script) {
   const { write, folder } = await openCliHome(t);
   const slack = await startSlackServer();
   t.after(() => slack.close());
@@ -19,11 +24,11 @@ async function setUp(t: TestContext) {
   t.after(() => held.resolve());
   let [calls, starts] = [0, 0];
   const messages = await startMessagesServer({
-    script: () => {
+    script: script ?? (() => {
       calls += 1;
       const text = calls === 1 ? 'I guess so' : 'It is **so**.';
       return { content: [{ type: 'text', text }], ...(calls === 1 ? { wire: { hold: held.promise } } : {}) };
-    },
+    }),
   });
   t.after(() => messages.close());
   await write(
@@ -93,3 +98,36 @@ test('H6 Q6 a stream that began as the bot was killed, whose receipt nobody stor
     ['It is *so*.'],
   );
 });
+
+for (const signal of ['SIGKILL', 'SIGTERM'] as const)
+  test(`U18 Q6 a plan that was shown when the bot ended (${signal}) is gone on with, and ends with the answer`, async (t) => {
+    const held = Promise.withResolvers<void>();
+    const call = (id: string) => ({
+      content: [{ type: 'tool_use' as const, id, name: 'bash', input: { command: 'echo is it so' } }],
+    });
+    const { slack, anna, start, end, own } = await setUp(t, ({ messages }) => {
+      const results = JSON.stringify(messages).split('tool_result').length - 1;
+      if (results === 0) return call('toolu_1');
+      return results === 1 ? { ...call('toolu_2'), wire: { hold: held.promise } } : 'It is so.';
+    });
+    const states = () =>
+      own().flatMap(({ plan, deleted }) =>
+        plan === undefined || deleted ? [] : [plan.tasks.map(({ title, status }) => `${title} ${status}`)],
+      );
+    const first = await start();
+    slack.people.dm(anna, 'is it so?');
+    await slack.changes.until(() => states()[0]?.join() === '💻 Commands complete');
+    await end(first, signal);
+    held.resolve();
+    const second = await start();
+    await slack.posted(({ text }) => text === 'It is so.');
+    await end(second, 'SIGTERM');
+    assert.deepEqual(states(), [['💻 Commands complete', '💻 Commands complete']]);
+    assert.deepEqual(
+      own().map(({ text, deleted }) => [text, deleted]),
+      [
+        ['Steps: 2\n✓ 💻 Commands\n✓ 💻 Commands', false],
+        ['It is so.', false],
+      ],
+    );
+  });

@@ -16,6 +16,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     settings: {},
     signal: new AbortController().signal,
     progress: () => undefined,
+    step: () => undefined,
     artifact: noArtifact,
     artifacts: noArtifact,
     settle: () => undefined,

@@ -41,6 +41,7 @@ function door(tools: readonly Tool[], change: Change = {}) {
   const through = openDoor(tools, {
     ...{ requester, log, audit: (call) => void audited.push(call) },
     onProgress: (text) => void progress.push(text),
+    onStep: () => undefined,
     ...change,
   });
   const call = (

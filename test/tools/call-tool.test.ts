@@ -42,6 +42,7 @@ function door(
     redact: createRedactor([{ name: 'API_KEY', value: secret }]),
     log,
     onProgress: (text) => progress.push(text),
+    onStep: () => undefined,
     audit: (call) => void audited.push(call),
     ...more,
   });

@@ -1,5 +1,6 @@
 import { filesOf, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
+import type { Plan } from '../../core/plan.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
@@ -10,6 +11,7 @@ import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toPlainMessage, toSlackMessage, type SlackMessage } from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
+import { toPlanBlock, toPlanText } from './plan-blocks.ts';
 import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
 
 export const updateRateLimit = 'chat.update';
@@ -137,7 +139,8 @@ async function postPart(
     : { id: textField(answer, 'message_ts'), onlyTo };
 }
 
-async function withFallback<Answer>(
+/** Sends a body, and if Slack takes no such blocks, its plain form. */
+export async function withFallback<Answer>(
   send: (body: Body) => Promise<Answer>,
   body: Body,
   plain: () => Body,
@@ -153,12 +156,22 @@ async function withFallback<Answer>(
 
 export function toBody(part: Part, message = toSlackMessage(part.markdown)): Body {
   const { text, blocks } = message;
+  if (part.plan !== undefined) return toPlanBody(part.plan, message);
   if (blocks.length === 0) return toPlainBody(part, message, longestText);
   return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
 }
 
+/** The steps of the work (U18), with words of the answer below them. The text says both. */
+function toPlanBody(plan: Plan, { text, blocks }: SlackMessage): Body {
+  const words = [toPlanText(plan), text].filter((each) => each !== '').join('\n\n');
+  return { text: cut(words, longestText), blocks: [toPlanBlock(plan), ...blocks.filter((block) => block.text !== '')] };
+}
+
 /** The body in plain text. Only buttons and long text need blocks. */
-function toPlainBody({ markdown, buttons = [] }: Part, { text }: SlackMessage, longest = Infinity): Body {
+function toPlainBody(part: Part, message: SlackMessage, longest = Infinity): Body {
+  const { text } = message;
+  const { markdown, buttons = [], plan } = part;
+  if (plan !== undefined) return { text: toPlanBody(plan, message).text };
   if (buttons.length === 0 && text.length <= longest) return { text };
   const points = [...(markdown.trim() || '-')];
   const sections = Array.from({ length: Math.ceil(points.length / longestSection) }, (_, index) => {

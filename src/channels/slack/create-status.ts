@@ -1,7 +1,7 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish, type Written } from '../placeholder-line.ts';
 import { createPreview, type Preview } from '../preview.ts';
-import { toBody, updateRateLimit, type SlackSender } from './create-sender.ts';
+import { toBody, updateRateLimit, withFallback, type SlackSender } from './create-sender.ts';
 import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
 import { slackFits } from './from-markdown.ts';
@@ -65,8 +65,10 @@ export function createStatus(options: {
         if (newest.get(place) === work) newest.delete(place);
       } else if (!isCurrent(work, clock.now())) {
         newest.set(place, work);
-        if (wanted.kind === 'line' && (await placeholder.posted()) !== undefined) work.line.write(wanted);
-        else if (wanted.kind === 'words') {
+        const hasPlan = wanted.kind !== 'typing' && wanted.plan !== undefined;
+        if (wanted.kind === 'line' && !hasPlan && (await placeholder.posted()) !== undefined)
+          work.line.write(wanted);
+        else if (wanted.kind === 'words' || (wanted.kind === 'line' && hasPlan)) {
           if (work.shown !== undefined) await own.set(conversation, '', placeholder);
           work.shown = undefined;
           work.line.write(wanted);
@@ -181,7 +183,7 @@ function createStatusLine(
   );
 
   function write(wish: Wish): Sent {
-    const streamed = wish.kind === 'words' ? stream?.text(wish.markdown) : undefined;
+    const streamed = stream?.look(wish);
     if (streamed !== undefined) return { wish, same: streamed };
     const body = bodyOf(wish, preview);
     return { wish, same: JSON.stringify(body), body };
@@ -191,11 +193,15 @@ function createStatusLine(
     const where = { channel: chat, thread_ts: thread };
     const fixed = { metadata: keyMetadata(placeholder.key), unfurl_links: false, unfurl_media: false };
     try {
-      const streamed =
-        wish.kind === 'words' && body === undefined ? await stream?.start(wish.markdown) : undefined;
+      const streamed = body === undefined ? await stream?.start(wish) : undefined;
       if (streamed !== undefined) return { id: streamed };
-      const whole = { ...where, ...fixed, ...(body ?? bodyOf(wish, preview)) };
-      return { id: textField(await call('chat.postMessage', whole), 'ts') };
+      const whole = body ?? bodyOf(wish, preview);
+      const posted = await withFallback(
+        (one) => call('chat.postMessage', { ...where, ...fixed, ...one }),
+        whole,
+        () => ({ text: whole.text }),
+      );
+      return { id: textField(posted, 'ts') };
     } catch (error) {
       const told = failed(error, posts, chat);
       // It may have been posted although the call failed (H7).
@@ -218,9 +224,11 @@ function createStatusLine(
       async edit({ id }, { wish, body }) {
         if ((await stream?.extend(id, wish)) === true) return;
         const place = { channel: chat, ts: id };
-        const changed = { ...place, ...(body ?? bodyOf(wish, preview)) };
+        const changed = body ?? bodyOf(wish, preview);
+        const update = (one: typeof changed) =>
+          whenClosed(call, place, () => call('chat.update', { ...place, ...one }));
         try {
-          await whenClosed(call, place, () => call('chat.update', changed));
+          await withFallback(update, changed, () => ({ text: changed.text, blocks: [] }));
         } catch (error) {
           throw failed(error, edits, updateRateLimit);
         }
@@ -244,8 +252,11 @@ function createStatusLine(
 type Sent = Written & Readonly<{ body?: ReturnType<typeof toBody> }>;
 
 function bodyOf(wish: Wish, preview: Preview): ReturnType<typeof toBody> {
-  if (wish.kind === 'line') return { text: `_${escapeText(wish.text)}_`, blocks: [] };
-  return toBody({ markdown: preview(wish.markdown) });
+  const { plan } = wish;
+  if (wish.kind === 'words') return toBody({ markdown: preview(wish.markdown), plan });
+  return plan === undefined
+    ? { text: `_${escapeText(wish.text)}_`, blocks: [] }
+    : toBody({ markdown: '', plan });
 }
 
 /** Slack's own signs of work: a line under a thread, or else a reaction on the message. */

@@ -1,24 +1,30 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import type { Wish } from '../placeholder-line.ts';
 import { keyMetadata } from './find-key.ts';
+import type { SlackBlock } from './buttons.ts';
 import { toStreamText } from './from-markdown.ts';
+import { toPlanChunks } from './plan-blocks.ts';
 import { slackErrorCode, textField, toSendError, type CallSlack } from './slack-error.ts';
 import type { Conversation } from '../../core/conversation.ts';
+import type { Plan } from '../../core/plan.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-/** An answer that Slack shows while it is written (H6). Its methods throw SendError. */
+/** A message that Slack shows while it is written: words of an answer, and steps (H6, U18). Its methods throw SendError. */
 type Stream = Readonly<{
-  /** The text as a stream shows it; undefined if it can't be in a stream. */
-  text(markdown: string): string | undefined;
+  /** What the stream would show, equal for wishes that look the same; undefined if it can't be in a stream. */
+  look(wish: Wish): string | undefined;
   /** Starts a stream and returns its timestamp; undefined if Slack does not stream now. */
-  start(markdown: string): Promise<string | undefined>;
-  /** Whether the rate limit allows more words now; undefined without an open stream. */
+  start(wish: Wish): Promise<string | undefined>;
+  /** Whether the rate limit allows more now; undefined without an open stream. */
   mayAppend(): boolean | undefined;
-  /** Adds words to a stream. False if the message has to be edited instead. */
+  /** Adds to a stream. False if the message has to be edited instead. */
   extend(ts: string, wish: Wish): Promise<boolean>;
   stop(): Promise<void>;
 }>;
+
+/** What a stream shows. Words before `base` stay, because a stream can't take words back. */
+type Shown = Readonly<{ text: string; base: string; plan: Plan | undefined }>;
 
 /** Opens a stream in a thread; undefined elsewhere. In a channel only one person would see it (docs/decisions/0038). */
 export type OpenStream = (conversation: Conversation, key: string) => Stream | undefined;
@@ -46,7 +52,7 @@ function createStream(
   { call, starts, appends, clock }: Parameters<typeof createStreams>[0],
   refusedUntil: Map<string, number>,
 ): Stream {
-  let open: Readonly<{ ts: string; text: string }> | undefined;
+  let open: (Shown & Readonly<{ ts: string }>) | undefined;
   let began = false;
 
   async function stop(): Promise<void> {
@@ -56,25 +62,25 @@ function createStream(
   }
 
   return {
-    text(markdown) {
+    look(wish) {
       if (began && open === undefined) return undefined;
-      const text = markdown.length > longestStream ? '' : toStreamText(markdown);
-      return text === '' || text.length > longestStream ? undefined : text;
+      const next = shownAs(wish, open);
+      return next && JSON.stringify([next.text, next.plan]);
     },
 
-    async start(markdown) {
-      const text = toStreamText(markdown);
+    async start(wish) {
+      const next = shownAs(wish, undefined);
       const isRefused = (refusedUntil.get(chat) ?? 0) > clock.now();
       began = true;
-      if (text === '' || text.length > longestStream || isRefused || !starts.take(startLimit))
-        return undefined;
+      if (next === undefined || isRefused || !starts.take(startLimit)) return undefined;
       try {
         const answer = await call('chat.startStream', {
           channel: chat,
           thread_ts: thread,
-          markdown_text: text,
+          task_display_mode: 'plan',
+          chunks: chunksOf(next, undefined),
         });
-        open = { ts: textField(answer, 'ts'), text };
+        open = { ts: textField(answer, 'ts'), ...next };
         return open.ts;
       } catch (error) {
         const { retryAfterMs } = toSendError(error, 'a stream');
@@ -91,19 +97,22 @@ function createStream(
     async extend(ts, wish) {
       const before = open;
       // After a line, later words are a new message, which may be a stream.
-      if (wish.kind === 'line') began = false;
+      if (wish.kind === 'line' && wish.plan === undefined) began = false;
       if (before?.ts !== ts) return false;
-      const text = wish.kind === 'words' ? toStreamText(wish.markdown) : undefined;
-      if (text === undefined || text.length > longestStream || !text.startsWith(before.text)) {
+      const next = shownAs(wish, before);
+      if (next === undefined || !next.text.startsWith(before.text)) {
         await stop();
         return false;
       }
-      const more = text.slice(before.text.length);
-      if (more === '') return true;
+      const chunks = chunksOf(next, before);
+      if (chunks.length === 0) {
+        open = { ts, ...next };
+        return true;
+      }
       // If the outcome is unknown, only an edit shows each word once.
       open = undefined;
       try {
-        await call('chat.appendStream', { channel: chat, ts, markdown_text: more });
+        await call('chat.appendStream', { channel: chat, ts, chunks });
       } catch (error) {
         const code = slackErrorCode(error);
         // This happens after about five minutes, whatever is added.
@@ -117,12 +126,34 @@ function createStream(
         }
         throw told;
       }
-      open = { ts, text };
+      open = { ts, ...next };
       return true;
     },
 
     stop,
   };
+}
+
+/** What a stream shows for a wish, after `before`. Undefined if it can't. */
+function shownAs(wish: Wish, before: Shown | undefined): Shown | undefined {
+  const { plan } = wish;
+  const { base = '', text: said = '' } = before ?? {};
+  if (wish.kind === 'line') {
+    if (plan === undefined) return undefined;
+    return { text: said, base: said === '' || said === base ? base : `${said}\n\n`, plan };
+  }
+  const words = wish.markdown.length > longestStream ? '' : toStreamText(wish.markdown);
+  const text = `${base}${words}`;
+  const isEmpty = words === '' && plan === undefined;
+  return isEmpty || text.length > longestStream || wish.markdown.length > longestStream
+    ? undefined
+    : { text, base, plan };
+}
+
+function chunksOf(next: Shown, before: Shown | undefined): readonly SlackBlock[] {
+  const more = next.text.slice(before?.text.length ?? 0);
+  const words = more === '' ? [] : [{ type: 'markdown_text', text: more }];
+  return [...toPlanChunks(next.plan, before?.plan), ...words];
 }
 
 const doubtful: readonly string[] = [

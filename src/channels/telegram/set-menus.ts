@@ -1,6 +1,6 @@
 import type { BotCommand, LanguageCode } from 'grammy/types';
 import { TelegramFault, type TelegramApi } from './telegram-api.ts';
-import type { MenuEntry, Menus } from '../../core/channel.ts';
+import type { MenuEntry, Menus } from '../../core/menus.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 
 const mostEntries = 100;

@@ -5,7 +5,7 @@ import { parseCommand, type Message } from '../../core/message.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { onlyToSender, partKey } from '../../replies/replies.ts';
 import type { FeatureParts } from '../parts-of-features.ts';
-import { codeOf, stopPress } from '../progress.ts';
+import { codeOf, stopPress } from '../placeholder.ts';
 import { stopOwnRun } from '../stop-work.ts';
 import { takeStop } from './take-stop.ts';
 

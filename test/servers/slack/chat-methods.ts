@@ -1,5 +1,5 @@
 import { blocksLength, checkBlocks } from './block-kit.ts';
-import { planIn, readStreamed, withStreamed } from './stream-chunks.ts';
+import { planAfter, planIn, readStreamed } from './stream-chunks.ts';
 import { changeEvent, messageBody, messageEvent, type Json } from './event-payloads.ts';
 import {
   memberRoom,
@@ -85,9 +85,9 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
     const mode = text(args, 'task_display_mode');
     if (!['', 'plan', 'timeline'].includes(mode)) return refuse('invalid_arguments');
     const streamed = readStreamed(args);
-    const message = store(room, context, { text: streamed.text, threadTs: thread, sentWith: args });
+    const plan = planAfter(undefined, streamed);
+    const message = store(room, context, { text: streamed.text, threadTs: thread, sentWith: args, plan });
     message.streaming = { expiresAt: context.now() + streamMs, state: 'in_progress', mode: streamed.mode };
-    withStreamed(message, streamed);
     return { channel: room.id, ts: message.ts };
   },
 
@@ -100,7 +100,7 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
     const before = { ...message };
     if (message.streaming !== undefined) message.streaming.mode ??= more.mode;
     message.text += more.text;
-    withStreamed(message, more);
+    message.plan = planAfter(message.plan, more);
     changed(room, before, message, context);
     return { channel: room.id, ts: message.ts };
   },
@@ -111,7 +111,7 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
     const before = { ...message };
     const last = readStreamed(args, message.streaming?.mode);
     message.text += last.text;
-    withStreamed(message, last);
+    message.plan = planAfter(message.plan, last);
     if (message.streaming !== undefined) message.streaming = { ...message.streaming, state: 'completed' };
     message.metadata = metadata ?? message.metadata;
     changed(room, before, message, context);

@@ -1,7 +1,6 @@
 import { checkBlocks } from './block-kit.ts';
 import type { Json } from './event-payloads.ts';
 import { refuse, structured, text } from './method-context.ts';
-import type { StoredMessage } from './workspace.ts';
 
 /** How a stream is fed. Slack refuses a stream that changes from one to the other. */
 export type StreamMode = 'markdown_text' | 'chunks';
@@ -51,12 +50,19 @@ export function readStreamed(args: Json, before?: StreamMode): Streamed {
   return { mode, text: `${markdown}${words}`, title: titles.at(-1), tasks };
 }
 
-/** Adds to a message what a call streamed into its plan. A task is known by its id. */
-export function withStreamed(message: StoredMessage, { title, tasks }: Streamed): void {
-  if (title === undefined && tasks.length === 0) return;
-  const before = message.plan ?? { title: '', tasks: [] };
-  const all = new Map([...before.tasks, ...tasks].map((task) => [task.id, task]));
-  message.plan = { title: title ?? before.title, tasks: [...all.values()] };
+/** The words that a call streams, which need not be valid. */
+export function streamedIn(args: Json): string {
+  return args['chunks'] === undefined ? '' : readStreamed(args).text;
+}
+
+/** The plan of a message after a call streamed into it. A task is known by its id. */
+export function planAfter(
+  before: ShownPlan | undefined,
+  { title, tasks }: Streamed,
+): ShownPlan | undefined {
+  if (title === undefined && tasks.length === 0) return before;
+  const all = new Map([...(before?.tasks ?? []), ...tasks].map((task) => [task.id, task]));
+  return { title: title ?? before?.title ?? '', tasks: [...all.values()] };
 }
 
 /** The plan among a message's blocks. */

@@ -1,0 +1,3 @@
+/** `alone`: in groups the command and its answer are for its sender alone (U16). */
+export type MenuEntry = Readonly<{ name: string; description: string; hint?: string; alone?: true }>;
+export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly MenuEntry[] }>;
