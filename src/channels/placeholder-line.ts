@@ -95,7 +95,9 @@ export function createPlaceholderLine<Sent extends Written>(options: {
       throw error;
     });
     try {
-      await placeholder.keep(isSilent(sent.wish) ? { ...receipt, silent: true, plan: sent.wish.plan } : receipt);
+      await placeholder.keep(
+        isSilent(sent.wish) ? { ...receipt, silent: true, plan: sent.wish.plan } : receipt,
+      );
     } catch (error) {
       // Another process does the work by now, or a restart would not know the message.
       over.abort();

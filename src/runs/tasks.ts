@@ -209,7 +209,8 @@ export async function waitForTask(
             if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
           }),
           store.signals.on('step', (text) => {
-            if (text.startsWith(`${id} `)) context.step(storedStep.parse(JSON.parse(text.slice(id.length + 1))));
+            if (text.startsWith(`${id} `))
+              context.step(storedStep.parse(JSON.parse(text.slice(id.length + 1))));
           }),
         ];
         return () => ends.forEach((end) => end());

@@ -10,7 +10,10 @@ type Options = NonNullable<Parameters<typeof connectSlackChannel>[1]>;
 
 /** A question in a direct message with the agent view. */
 async function asked(t: TestContext, options: Options = {}) {
-  const connected = await connectSlackChannel(t, { ...options, channel: { agentView: true, ...options.channel } });
+  const connected = await connectSlackChannel(t, {
+    ...options,
+    channel: { agentView: true, ...options.channel },
+  });
   const { slack, channel } = connected;
   const anna = slack.workspace.addUser('anna');
   const question = slack.people.dm(anna, 'is it so?');
@@ -61,7 +64,14 @@ test('U18 steps and words are one stream, which keeps words that were no answer,
     message.plan?.tasks.map(({ status }) => status),
     ['complete', 'error'],
   );
-  assert.deepEqual(writes(), ['startStream', 'appendStream', 'appendStream', 'appendStream', 'stopStream', 'update']);
+  assert.deepEqual(writes(), [
+    'startStream',
+    'appendStream',
+    'appendStream',
+    'appendStream',
+    'stopStream',
+    'update',
+  ]);
 });
 
 test('U18 when Slack has ended the stream, the plan goes on as a block of the same message', async (t) => {
@@ -76,7 +86,12 @@ test('U18 when Slack has ended the stream, the plan goes on as a block of the sa
   await untilStates('a complete,b complete');
   assert.equal(own()[0]?.text, 'Stepping\n✓ Step a\n✓ Step b\n\nIt *is*');
   await show(undefined);
-  assert.deepEqual(writes(), ['startStream', 'appendStream message_not_in_streaming_state', 'update', 'update']);
+  assert.deepEqual(writes(), [
+    'startStream',
+    'appendStream message_not_in_streaming_state',
+    'update',
+    'update',
+  ]);
 });
 
 for (const error of ['invalid_chunks', 'ratelimited'])

@@ -125,7 +125,10 @@ const table = (rows: unknown, more: Json = {}): Json => ({
   rows,
   ...more,
 });
-const two = [[cell('City'), cell('People')], [cell('Bonn'), { type: 'raw_number', value: 3, text: '3' }]];
+const two = [
+  [cell('City'), cell('People')],
+  [cell('Bonn'), { type: 'raw_number', value: 3, text: '3' }],
+];
 
 test('U18 H9 plans and data tables are held to their reference', async (t) => {
   const { codeOf } = await asked(t);

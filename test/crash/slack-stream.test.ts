@@ -24,16 +24,21 @@ async function setUp(t: TestContext, script?: Script) {
   t.after(() => held.resolve());
   let [calls, starts] = [0, 0];
   const messages = await startMessagesServer({
-    script: script ?? (() => {
-      calls += 1;
-      const text = calls === 1 ? 'I guess so' : 'It is **so**.';
-      return { content: [{ type: 'text', text }], ...(calls === 1 ? { wire: { hold: held.promise } } : {}) };
-    }),
+    script:
+      script ??
+      (() => {
+        calls += 1;
+        const text = calls === 1 ? 'I guess so' : 'It is **so**.';
+        return {
+          content: [{ type: 'text', text }],
+          ...(calls === 1 ? { wire: { hold: held.promise } } : {}),
+        };
+      }),
   });
   t.after(() => messages.close());
   await write(
     'config.toml',
-    `[bot]\nshutdown_seconds = 1\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n[access]\nusers = ["slack:*"]\n[sandbox]\nmode = "virtual"\n[log]\nlevel = "error"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
+    `[bot]\nshutdown_seconds = 1\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n[access]\nusers = ["slack:*"]\n[agent]\ntools = ["bash"]\n[sandbox]\nmode = "virtual"\n[log]\nlevel = "error"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
   const start = async (): Promise<ChildProcess> => {
     const bot = spawn(process.execPath, [cliPath, 'start'], {
@@ -105,7 +110,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     const call = (id: string) => ({
       content: [{ type: 'tool_use' as const, id, name: 'bash', input: { command: 'echo is it so' } }],
     });
-    const { slack, anna, start, end, own } = await setUp(t, ({ messages }) => {
+    const { slack, anna, start, end, kept, own } = await setUp(t, ({ messages }) => {
       const results = JSON.stringify(messages).split('tool_result').length - 1;
       if (results === 0) return call('toolu_1');
       return results === 1 ? { ...call('toolu_2'), wire: { hold: held.promise } } : 'It is so.';
@@ -117,6 +122,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const)
     const first = await start();
     slack.people.dm(anna, 'is it so?');
     await slack.changes.until(() => states()[0]?.join() === '💻 Commands complete');
+    await kept();
     await end(first, signal);
     held.resolve();
     const second = await start();

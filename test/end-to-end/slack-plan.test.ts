@@ -6,13 +6,19 @@ import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 const isRun = (body: MessagesRequest): boolean =>
   JSON.stringify(body.system).includes('You carry out the skill');
 const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
-const dig = '---\nname: dig\ndescription: Digs for a long time.\nallowed_tools: [bash]\n---\nDig and say what you found.\n';
+const dig =
+  '---\nname: dig\ndescription: Digs for a long time.\nallowed_tools: [bash]\n---\nDig and say what you found.\n';
 const call = (id: string, name: string, input: object) => ({ type: 'tool_use' as const, id, name, input });
 const callDig = { content: [call('toolu_dig', 'use_skill', { skill: 'dig', message: 'Find the map.' })] };
 const secret = 'hunter2-of-the-command';
 
 /** The bot on Slack with the agent view, and Anna’s direct message with it. */
-async function setUp(t: TestContext, script: WholeBotOptions['script'], toml = '', slack = 'agent_view = true\n') {
+async function setUp(
+  t: TestContext,
+  script: WholeBotOptions['script'],
+  toml = '',
+  slack = 'agent_view = true\n',
+) {
   const set = await startWholeBot(t, {
     channels: ['slack'],
     slack,
@@ -36,8 +42,7 @@ async function setUp(t: TestContext, script: WholeBotOptions['script'], toml = '
 /** Runs one command in the skill, then goes on when `held` resolves. */
 function digging(held: Promise<void>): NonNullable<WholeBotOptions['script']> {
   return (body) => {
-    if (!isRun(body))
-      return lastOf(body).includes('tool_result') ? 'The map is there.' : callDig;
+    if (!isRun(body)) return lastOf(body).includes('tool_result') ? 'The map is there.' : callDig;
     return lastOf(body).includes('tool_result')
       ? { content: [{ type: 'text', text: 'Found it.' }], wire: { hold: held } }
       : { content: [call('toolu_ls', 'bash', { command: `echo ${secret}` })] };
@@ -79,4 +84,36 @@ test('U18 U15 a stop leaves a plan in which nothing goes on', async (t) => {
   await slack.people.stop(anna, asked);
   await slack.posted(({ text }) => text === 'Stopped.');
   assert.deepEqual(states(), [['🧩 dig error', 'dig: 💻 Commands complete']]);
+});
+
+test('U18 T8 while an approval is asked for, its step waits; a no and a mistake are steps that failed', async (t) => {
+  const steps = [
+    call('toolu_ls', 'bash', { command: 'ls' }),
+    call('toolu_bad', 'bash', { command: 7 }),
+    call('toolu_end', 'bash', { command: 'pwd' }),
+  ];
+  const held = Promise.withResolvers<void>();
+  const { slack, anna, states, untilPlan } = await setUp(
+    t,
+    (body) => {
+      if (!isRun(body)) return lastOf(body).includes('tool_result') ? 'It ends here.' : callDig;
+      const results = JSON.stringify(body.messages).split('"tool_result"').length - 1;
+      const next = steps[results];
+      return next === undefined
+        ? { content: [{ type: 'text', text: 'Nothing.' }], wire: { hold: held.promise } }
+        : { content: [next] };
+    },
+    '[policy]\nmoderate = "confirm"\n',
+  );
+  const asked = slack.people.dm(anna, 'where is the map?');
+  const question = await slack.posted(({ text }) => text.includes('wants to use'));
+  await untilPlan('🧩 dig in_progress', 'dig: 💻 Commands pending');
+  await slack.people.press(anna, question, 'Deny');
+  const second = await slack.posted(({ text, ts }) => text.includes('wants to use') && ts !== question.ts);
+  await slack.people.press(anna, second, 'Approve');
+  const shown = ['dig: 💻 Commands error', 'dig: 💻 Commands error', 'dig: 💻 Commands complete'];
+  await untilPlan('🧩 dig in_progress', ...shown);
+  held.resolve();
+  await slack.posted(({ text, threadTs }) => text === 'It ends here.' && threadTs === asked.ts);
+  assert.deepEqual(states(), [['🧩 dig complete', ...shown]]);
 });

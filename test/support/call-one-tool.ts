@@ -24,7 +24,7 @@ export function openDoor(tools: readonly Tool[], change: Partial<Scope & Deps> =
     audit: () => undefined,
     redact: (text) => text,
     onProgress: () => undefined,
-      onStep: () => undefined,
+    onStep: () => undefined,
     log: quietLog(),
   };
   return createCallTool({ ...scope, ...change }, { ...deps, ...change });

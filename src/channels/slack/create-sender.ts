@@ -164,7 +164,10 @@ export function toBody(part: Part, message = toSlackMessage(part.markdown)): Bod
 /** The steps of the work (U18), with words of the answer below them. The text says both. */
 function toPlanBody(plan: Plan, { text, blocks }: SlackMessage): Body {
   const words = [toPlanText(plan), text].filter((each) => each !== '').join('\n\n');
-  return { text: cut(words, longestText), blocks: [toPlanBlock(plan), ...blocks.filter((block) => block.text !== '')] };
+  return {
+    text: cut(words, longestText),
+    blocks: [toPlanBlock(plan), ...blocks.filter((block) => block.text !== '')],
+  };
 }
 
 /** The body in plain text. Only buttons and long text need blocks. */

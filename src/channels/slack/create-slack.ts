@@ -44,7 +44,8 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
     async status(conversation, status, placeholder) {
       await state.connection?.status.show(conversation, status, placeholder);
     },
-    showsPlan: ({ chat, thread }) => settings.agentView === true && thread !== undefined && chat.startsWith('D'),
+    showsPlan: ({ chat, thread }) =>
+      settings.agentView === true && thread !== undefined && chat.startsWith('D'),
     showWork:
       settings.agentView === true ? (...given) => state.connection?.agent?.showWork(...given) : undefined,
     fetchFile: async (...given) => (await connected).fetchFile(...given),

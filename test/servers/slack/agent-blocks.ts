@@ -52,7 +52,9 @@ export function checkDataTable(block: Json, at: string): readonly string[] {
       ? []
       : [`all rows must have the same number of cells [json-pointer:${at}/rows]`]),
     ...(page === undefined || isBetween(page, 1, 100) ? [] : [`1 to 100 [json-pointer:${at}/page_size]`]),
-    ...(isBetween(key, 0, columns - 1) ? [] : [`no such column [json-pointer:${at}/row_header_column_index]`]),
+    ...(isBetween(key, 0, columns - 1)
+      ? []
+      : [`no such column [json-pointer:${at}/row_header_column_index]`]),
     ...rows.flatMap((row: readonly unknown[], y) =>
       row.flatMap((cell, x) => checkCell(cell, y === 0, `${at}/rows/${y}/${x}`)),
     ),
@@ -70,7 +72,9 @@ function checkCell(cell: unknown, isHeader: boolean, at: string): readonly strin
         ...(typeof cell['value'] === 'number' ? [] : [`must be a number [json-pointer:${at}/value]`]),
       ];
     case 'rich_text':
-      return isHeader ? [`rich_text is not allowed in a header [json-pointer:${at}]`] : checkRichText(cell, at);
+      return isHeader
+        ? [`rich_text is not allowed in a header [json-pointer:${at}]`]
+        : checkRichText(cell, at);
     default:
       return [`unsupported cell type: ${String(cell['type'])} [json-pointer:${at}/type]`];
   }

@@ -56,10 +56,7 @@ export function streamedIn(args: Json): string {
 }
 
 /** The plan of a message after a call streamed into it. A task is known by its id. */
-export function planAfter(
-  before: ShownPlan | undefined,
-  { title, tasks }: Streamed,
-): ShownPlan | undefined {
+export function planAfter(before: ShownPlan | undefined, { title, tasks }: Streamed): ShownPlan | undefined {
   if (title === undefined && tasks.length === 0) return before;
   const all = new Map([...(before?.tasks ?? []), ...tasks].map((task) => [task.id, task]));
   return { title: title ?? before?.title ?? '', tasks: [...all.values()] };
