@@ -95,9 +95,7 @@ export function createPlaceholderLine<Sent extends Written>(options: {
       throw error;
     });
     try {
-      await placeholder.keep(
-        isSilent(sent.wish) ? { ...receipt, silent: true, plan: sent.wish.plan } : receipt,
-      );
+      await placeholder.keep(isSilent(sent.wish) ? silently(receipt, sent.wish) : receipt);
     } catch (error) {
       // Another process does the work by now, or a restart would not know the message.
       over.abort();
@@ -116,7 +114,7 @@ export function createPlaceholderLine<Sent extends Written>(options: {
     const { wish } = sent;
     // Stored first, because an answer never becomes an edit of a line.
     if (isSilent(wish) && (before.silent !== true || (before.plan === undefined && wish.plan !== undefined)))
-      await placeholder.keep({ ...before, silent: true, plan: wish.plan });
+      await placeholder.keep(silently(before, wish));
     await calls.edit(before, sent);
   }
 
@@ -136,6 +134,10 @@ export function createPlaceholderLine<Sent extends Written>(options: {
 /** Whether the message shows work, also if words of the answer stand below it. */
 function isSilent({ kind, plan }: Wish): boolean {
   return kind === 'line' || plan !== undefined;
+}
+
+function silently(receipt: Receipt, { plan }: Wish): Receipt {
+  return plan === undefined ? { ...receipt, silent: true } : { ...receipt, silent: true, plan };
 }
 
 function isSame(one: Wish | undefined, other: Wish | undefined): boolean {

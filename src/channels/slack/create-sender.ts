@@ -9,7 +9,13 @@ import { toButtonBlocks, type SlackBlock } from './buttons.ts';
 import { textField, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
-import { toPlainMessage, toSlackMessage, type SlackMessage } from './from-markdown.ts';
+import {
+  toPlainMessage,
+  toSlackMessage,
+  toTabledMessage,
+  type Tabled,
+  type TabledMessage,
+} from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
 import { toPlanBlock, toPlanText } from './plan-blocks.ts';
 import { userOf, type SlackApi, type SlackPaces } from './slack-options.ts';
@@ -35,11 +41,12 @@ type Body = Readonly<{ text: string; blocks?: readonly SlackBlock[] }>;
 
 /** Makes the sender. `posts` is limited by channel, `edits` by workspace (H8). */
 export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPaces, log: Log): SlackSender {
-  const write = createMarkdownTask(new URL('./message-worker', import.meta.url), {
-    read: ({ markdown }: Readonly<{ markdown: string }>) => toSlackMessage(markdown),
+  const write = createMarkdownTask<Tabled, TabledMessage>(new URL('./message-worker', import.meta.url), {
+    read: toTabledMessage,
     plain: toPlainMessage,
     log,
   });
+  const tables = me.agentView === true;
   return {
     async send(conversation, part, key, begin) {
       const { chat } = conversation;
@@ -50,7 +57,7 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
       const uploaded: { id: string; title: string }[] = [];
       for (const file of filesOf(part)) uploaded.push({ id: await uploadFile(call, file), title: file.name });
       const [first] = uploaded;
-      const message = await write({ markdown });
+      const message = await write({ markdown, tables });
       await posts.wait(chat);
       await begin?.();
       if (first !== undefined) {
@@ -78,13 +85,13 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
     },
 
     async edit({ chat }, receipt, part) {
-      const message = await write({ markdown: part.markdown });
+      const message = await write({ markdown: part.markdown, tables });
       await edits.wait(updateRateLimit);
       const fixed = { channel: chat, ts: receipt.id };
       try {
         const update = ({ text, blocks }: Body) =>
           whenClosed(call, fixed, () => call('chat.update', { ...fixed, text, blocks }));
-        await withFallback(update, toBody(part, message), () => toPlainBody(part, message, longestText));
+        await orPlain(update, toBody(part, message), () => toPlainBody(part, message, longestText));
       } catch (error) {
         throw paused(edits, updateRateLimit, asRetry(toSendError(error, 'a change of a message')));
       }
@@ -115,7 +122,7 @@ function aloneIn(chat: string, { onlyTo }: Part): string | undefined {
 async function postPart(
   call: CallSlack,
   { chat, thread }: Conversation,
-  { part, message, key }: Readonly<{ part: OutgoingPart; message: SlackMessage; key: string }>,
+  { part, message, key }: Readonly<{ part: OutgoingPart; message: TabledMessage; key: string }>,
 ): Promise<Receipt> {
   const { onlyTo, replyTo } = part;
   const alone = aloneIn(chat, part);
@@ -133,14 +140,14 @@ async function postPart(
           ...body,
         })
       : call('chat.postEphemeral', { ...place, thread_ts: seenThread, user: alone, ...body });
-  const answer = await withFallback(post, toBody(part, message), () => toPlainBody(part, message));
+  const answer = await orPlain(post, toBody(part, message), () => toPlainBody(part, message));
   return alone === undefined
     ? { id: textField(answer, 'ts') }
     : { id: textField(answer, 'message_ts'), onlyTo };
 }
 
 /** Sends a body, and if Slack takes no such blocks, its plain form. */
-export async function withFallback<Answer>(
+export async function orPlain<Answer>(
   send: (body: Body) => Promise<Answer>,
   body: Body,
   plain: () => Body,
@@ -154,7 +161,7 @@ export async function withFallback<Answer>(
   }
 }
 
-export function toBody(part: Part, message = toSlackMessage(part.markdown)): Body {
+export function toBody(part: Part, message: TabledMessage = toSlackMessage(part.markdown)): Body {
   const { text, blocks } = message;
   if (part.plan !== undefined) return toPlanBody(part.plan, message);
   if (blocks.length === 0) return toPlainBody(part, message, longestText);
@@ -162,16 +169,16 @@ export function toBody(part: Part, message = toSlackMessage(part.markdown)): Bod
 }
 
 /** The steps of the work (U18), with words of the answer below them. The text says both. */
-function toPlanBody(plan: Plan, { text, blocks }: SlackMessage): Body {
+function toPlanBody(plan: Plan, { text, blocks }: TabledMessage): Body {
   const words = [toPlanText(plan), text].filter((each) => each !== '').join('\n\n');
   return {
     text: cut(words, longestText),
-    blocks: [toPlanBlock(plan), ...blocks.filter((block) => block.text !== '')],
+    blocks: [toPlanBlock(plan), ...blocks.filter((block) => block['text'] !== '')],
   };
 }
 
 /** The body in plain text. Only buttons and long text need blocks. */
-function toPlainBody(part: Part, message: SlackMessage, longest = Infinity): Body {
+function toPlainBody(part: Part, message: TabledMessage, longest = Infinity): Body {
   const { text } = message;
   const { markdown, buttons = [], plan } = part;
   if (plan !== undefined) return { text: toPlanBody(plan, message).text };

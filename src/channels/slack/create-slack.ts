@@ -36,7 +36,7 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
     },
     split: (markdown) => split({ markdown }),
     files: { largest: largestSlackFile, fitsCaption: slackCaptionFits, album: () => 'files' },
-    tableRows: 60,
+    tableRows: settings.agentView === true ? 100 : 60,
     send: async (...given) => (await connected).sender.send(...given),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),
     edit: async (conversation, receipt, part) => (await connected).sender.edit(conversation, receipt, part),

@@ -1,13 +1,14 @@
 import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish, type Written } from '../placeholder-line.ts';
 import { createPreview, type Preview } from '../preview.ts';
-import { toBody, updateRateLimit, withFallback, type SlackSender } from './create-sender.ts';
+import { toBody, updateRateLimit, orPlain, type SlackSender } from './create-sender.ts';
 import { whenClosed, type OpenStream } from './create-stream.ts';
 import { keyMetadata } from './find-key.ts';
 import { slackFits } from './from-markdown.ts';
 import type { SlackPaces } from './slack-options.ts';
 import { escapeText } from './plain-text.ts';
-import { slackErrorCode, textField, toSendError, type CallSlack } from './slack-error.ts';
+import { createOwnStatus } from './own-status.ts';
+import { textField, toSendError, type CallSlack } from './slack-error.ts';
 import type { Placeholder, ChatStatus, Receipt } from '../../core/channel.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
@@ -196,7 +197,7 @@ function createStatusLine(
       const streamed = body === undefined ? await stream?.start(wish) : undefined;
       if (streamed !== undefined) return { id: streamed };
       const whole = body ?? bodyOf(wish, preview);
-      const posted = await withFallback(
+      const posted = await orPlain(
         (one) => call('chat.postMessage', { ...where, ...fixed, ...one }),
         whole,
         () => ({ text: whole.text }),
@@ -228,7 +229,7 @@ function createStatusLine(
         const update = (one: typeof changed) =>
           whenClosed(call, place, () => call('chat.update', { ...place, ...one }));
         try {
-          await withFallback(update, changed, () => ({ text: changed.text, blocks: [] }));
+          await orPlain(update, changed, () => ({ text: changed.text, blocks: [] }));
         } catch (error) {
           throw failed(error, edits, updateRateLimit);
         }
@@ -258,51 +259,3 @@ function bodyOf(wish: Wish, preview: Preview): ReturnType<typeof toBody> {
     ? { text: `_${escapeText(wish.text)}_`, blocks: [] }
     : toBody({ markdown: '', plan });
 }
-
-/** Slack's own signs of work: a line under a thread, or else a reaction on the message. */
-type OwnStatus = Readonly<{
-  /** Shows a status; '' removes it. False if Slack has none here. */
-  set(conversation: Conversation, status: string, placeholder: Placeholder): Promise<boolean>;
-}>;
-
-/** Makes Slack's own signs. Without `mark`, messages have a receipt reaction instead (H13). */
-function createOwnStatus(call: CallSlack, mark: boolean): OwnStatus {
-  const refused = new Set<string>();
-  return {
-    async set({ chat, thread }, status, { asked }) {
-      const message = thread ?? asked;
-      if (message === undefined) return false;
-      if (thread === undefined && !mark) return true;
-      const [method, args] =
-        thread === undefined
-          ? ([
-              status === '' ? 'reactions.remove' : 'reactions.add',
-              { ...at(chat, message), name: 'eyes' },
-            ] as const)
-          : (['assistant.threads.setStatus', { channel_id: chat, thread_ts: thread, status }] as const);
-      const everywhere = `${method} ${chat}`;
-      const here = `${everywhere} ${message}`;
-      if (refused.has(everywhere) || refused.has(here)) return false;
-      try {
-        await call(method, args);
-        return true;
-      } catch (error) {
-        const code = slackErrorCode(error);
-        if (code === undefined || code === 'ratelimited') throw error;
-        if (code === 'already_reacted' || code === 'no_reaction') return true;
-        if (refused.size > 5000) refused.clear();
-        refused.add(ofOneMessage.includes(code) ? here : everywhere);
-        return false;
-      }
-    },
-  };
-}
-
-const ofOneMessage: readonly string[] = [
-  'invalid_thread_ts',
-  'message_not_found',
-  'too_many_emoji',
-  'too_many_reactions',
-];
-
-const at = (channel: string, timestamp: string) => ({ channel, timestamp });

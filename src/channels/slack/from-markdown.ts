@@ -6,6 +6,8 @@ import type {
   TableCell,
   TableRow,
 } from '../../lib/markdown/document.ts';
+import type { SlackBlock } from './buttons.ts';
+import { toDataTable } from './data-table.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
@@ -22,7 +24,14 @@ type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
 
 export type SlackMessage = Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }>;
 
+/** A message whose tables may be blocks that people can sort (U18). */
+export type TabledMessage = Readonly<{ text: string; blocks: readonly SlackBlock[] }>;
+
 const longestBlock = 12_000;
+/** Characters of all cells of a message's data tables, and of all its blocks. */
+const longestTables = 10_000;
+const longestBlocks = 13_000;
+const mostBlocks = 40;
 const surelyShort = 4_000;
 
 const mrkdwnStyle: TextStyle = {
@@ -43,7 +52,48 @@ export function toSlackMessage(markdown: string | MarkdownDocument): SlackMessag
   const document = asDocument(markdown);
   const text = renderText(document, mrkdwnStyle);
   const written = writeMarkdown(document);
-  return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
+  return { text, blocks: written.length > longestBlock ? [] : [markdownBlock(written)] };
+}
+
+/** Like `toSlackMessage`, but with data tables if `tables`, and if they fit. */
+export function toTabledMessage({ markdown, tables }: Tabled): TabledMessage {
+  const document = asDocument(markdown);
+  const blocks = tables ? withDataTables(document) : undefined;
+  return blocks === undefined
+    ? toSlackMessage(document)
+    : { text: renderText(document, mrkdwnStyle), blocks };
+}
+
+export type Tabled = Readonly<{ markdown: string; tables: boolean }>;
+
+function markdownBlock(text: string): SlackMarkdownBlock {
+  return { type: 'markdown', text };
+}
+
+/** The message with a block for each table. Undefined if it has none, or if Slack does not take them all. */
+function withDataTables({ children }: MarkdownDocument): readonly SlackBlock[] | undefined {
+  const blocks: SlackBlock[] = [];
+  let [cells, words] = [0, 0];
+  let between: MarkdownBlock[] = [];
+  const close = (): void => {
+    if (between.length === 0) return;
+    const written = writeMarkdown({ type: 'root', children: between });
+    words += written.length;
+    blocks.push(markdownBlock(written));
+    between = [];
+  };
+  for (const child of children) {
+    const table = child.type === 'table' ? toDataTable(child) : undefined;
+    if (table === undefined) between.push(child);
+    else {
+      close();
+      cells += table.length;
+      blocks.push(table.block);
+    }
+  }
+  close();
+  const fits = cells <= longestTables && words <= longestBlock && cells + words <= longestBlocks;
+  return cells > 0 && fits && blocks.length <= mostBlocks ? blocks : undefined;
 }
 
 /** Writes the Markdown as it is, without reading it. */
