@@ -4,6 +4,7 @@
  * checkout with its packages installed, whose own time, start and memory are then measured in the same run, turn by turn.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { measureSettings } from './chat-settings.ts';
 import { folderTimes } from './folders.ts';
 import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
@@ -34,6 +35,10 @@ await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
 await bench(
   'H6 an answer that the model writes for some 8 s: first words, and calls to the platform',
   streaming,
+);
+await bench(
+  'M16 a turn with one call: first words and tokens, with the settings for a chat beside those of the API',
+  chatSettings,
 );
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('L2 skillet doctor without the network, the whole process, beside --help', doctorTime);
@@ -73,6 +78,13 @@ async function wholeTurn(): Promise<void> {
   for (const { name, whole } of [floor, ...rest]) print(name, describe(whole));
   for (const { name, whole } of rest) {
     print(`${name} as a multiple of bare`, (quantile(whole, 0.5) / quantile(floor.whole, 0.5)).toFixed(3));
+  }
+}
+
+async function chatSettings(): Promise<void> {
+  for (const { name, firstWords, whole, written } of await measureSettings(answers)) {
+    print(name, `first words ${describe(firstWords)}`);
+    print(name, `whole answer ${describe(whole)}, ${written} tokens written`);
   }
 }
 

@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startMessagesServer, type MessagesServer } from '../test/servers/messages/messages-server.ts';
+import {
+  startMessagesServer,
+  type MessagesServer,
+  type Script,
+} from '../test/servers/messages/messages-server.ts';
 import { startSlackServer, type SlackServer } from '../test/servers/slack/start-slack-server.ts';
 import { startTelegramServer, type TelegramServer } from '../test/servers/telegram/start-telegram-server.ts';
 
@@ -35,6 +39,8 @@ export type StageOptions = Readonly<{
   skills?: number;
   /** What the model says, and the milliseconds between two pieces of it. */
   answer?: Readonly<{ text: string; dripMs: number }>;
+  /** What the model says, instead of `answer`. */
+  script?: Script;
   /** More of the config file. */
   config?: string;
 }>;
@@ -50,17 +56,20 @@ export async function openStage({
   agentView = false,
   skills = 0,
   answer = { text: 'Fine.', dripMs: 0 },
+  script,
   config = '',
 }: StageOptions): Promise<Stage> {
   const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
   const messages = await startMessagesServer({
-    script: () => {
-      const { text, dripMs } = answer;
-      return {
-        content: [{ type: 'text', text }],
-        wire: { delayMs: modelMs, pings: false, ...(dripMs === 0 ? {} : { dripMs }) },
-      };
-    },
+    script:
+      script ??
+      (() => {
+        const { text, dripMs } = answer;
+        return {
+          content: [{ type: 'text', text }],
+          wire: { delayMs: modelMs, pings: false, ...(dripMs === 0 ? {} : { dripMs }) },
+        };
+      }),
   });
   const slackServer = slack ? await startSlackServer() : undefined;
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-bench-'));

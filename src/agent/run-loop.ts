@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../lib/clock.ts';
+import type { Effort } from '../core/claude-models.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../core/model.ts';
@@ -28,6 +29,8 @@ export type LoopInput = Readonly<{
   audience?: string;
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   say?: Say;
+  /** How hard the model should think (M16). Undefined: as its alias says. */
+  effort?: Effort | undefined;
 }>;
 
 export type LoopDeps = Readonly<{
@@ -193,16 +196,17 @@ function createAsk({
   input,
   deps,
 }: Readonly<{ turn: OpenTurn; ends: Ends; input: LoopInput; deps: LoopDeps }>) {
-  const { system, audience, viewers } = input;
+  const { system, audience, viewers, effort } = input;
   const { model, watcher, signal, clock } = deps;
   const { entries } = turn;
 
-  const requestWith = ({ tools, toolChoice }: Offer): ModelRequest => ({
+  const requestWith = ({ tools, ...choice }: Offer): ModelRequest => ({
     system,
     messages: toMessages(entries, { viewer: viewers?.requester }),
     tools: tools.map(toApiTool),
-    toolChoice,
     audience,
+    effort,
+    ...choice,
   });
   /** Compacts the entries. False if nothing got shorter (M9). */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {

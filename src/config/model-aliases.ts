@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { claudeModel, type ThinkingKind } from '../core/claude-models.ts';
+import { claudeModel, isHardEffort, type ThinkingKind } from '../core/claude-models.ts';
 import {
   aliasOf,
   endpointFor,
@@ -173,16 +173,12 @@ function checkThinking(model: string, { thinking, effort }: Alias, say: Say): vo
   if (!known.efforts.includes(effort)) {
     const may = known.efforts.map((each) => `"${each}"`).join(', ');
     say('effort', `${model} refuses that: ${may === '' ? 'remove the line' : `write one of ${may}`}`);
-  } else if (known.bindsThinking && kind !== undefined && kind !== 'adaptive' && isHard(effort)) {
+  } else if (known.bindsThinking && kind !== undefined && kind !== 'adaptive' && isHardEffort(effort)) {
     say(
       'effort',
       `${model} refuses that with thinking = "${kind}": write "high" or less, or thinking = "adaptive"`,
     );
   }
-}
-
-function isHard(effort: string): boolean {
-  return effort === 'xhigh' || effort === 'max';
 }
 
 /** Addresses at which well-known servers speak Chat Completions. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { effortLevels } from '../core/claude-models.ts';
 import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
@@ -22,7 +23,7 @@ const alias = section({
       error: 'write "off", "adaptive", "between_tools" or a number of tokens from 1024 up',
     })
     .optional(),
-  effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  effort: z.enum(effortLevels).optional(),
   price_in: price,
   price_out: price,
   price_cache_read: price,

@@ -18,7 +18,7 @@ import { joinTurn, type JoinDeps } from './join-turn.ts';
 import { completeChat, type Judged, type JudgeMessage } from './judge-message.ts';
 import type { FeatureParts } from './parts-of-features.ts';
 import type { KeptWords } from './kept-words.ts';
-import { showProgress, type Progress } from './progress.ts';
+import { showProgress, unseen, type Progress } from './progress.ts';
 import { removePlaceholder } from './placeholder.ts';
 import type { CreateTurnContext } from './turn-context.ts';
 import type { Turn } from './turn.ts';
@@ -103,16 +103,6 @@ function taskOf(work: Work, deps: ItemDeps): QueuedTask {
   };
 }
 
-/** Nobody watches such a turn, so its progress goes nowhere. */
-const unseen: Progress = {
-  progress: () => undefined,
-  step: () => undefined,
-  onText: () => undefined,
-  onSilence: () => undefined,
-  onWritten: () => undefined,
-  end: async () => undefined,
-};
-
 async function runQueuedCall({ item, message, signal }: Work, task: RunTask, deps: ItemDeps): Promise<void> {
   const { callTool } = await deps.createContext({
     item,
@@ -187,11 +177,8 @@ async function think(
   const context = await deps.createContext({ item, message, use, transcript, progress, step });
   if (item.stopped === true)
     await deps.keptWords.restore(partKey(item.key, 0), { transcript, model: context.model.alias });
-  const onJoin = (): void => {
-    // The words shown so far answer the old question only, so they are taken back.
-    shown.onWritten(false);
-    progress(sayIn(message.sender.language)`I’ve seen your new message.`);
-  };
+  // The words shown so far answer the old question only, so they are taken back.
+  const onJoin = (): void => shown.onJoin(sayIn(message.sender.language)`I’ve seen your new message.`);
   const isCall = invocation !== undefined;
   const joining = joinTurn({ item, transcript, isCall, onJoin }, deps);
   // Ephemeral messages can't be edited, so nothing is shown in them on the way.

@@ -37,9 +37,22 @@ export type Progress = Readonly<{
   onSilence(note: string): void;
   /** Call when the model's text is complete. `final` is false if tool calls follow. */
   onWritten(final: boolean): void;
+  /** Takes the words so far back, because a message has joined, and shows a line. */
+  onJoin(line: string): void;
   /** Ends all showing. Call it before storing the answer. Never rejects. */
   end(): Promise<void>;
 }>;
+
+/** The progress of work that nobody watches. */
+export const unseen: Progress = {
+  progress: () => undefined,
+  step: () => undefined,
+  onText: () => undefined,
+  onSilence: () => undefined,
+  onWritten: () => undefined,
+  onJoin: () => undefined,
+  end: async () => undefined,
+};
 
 type ProgressDeps = Readonly<{
   channels: ReadonlyMap<string, Channel>;
@@ -54,7 +67,7 @@ const instantMs = 300;
 /** With sending, the first words appear 300 ms after the model wrote them (H6). */
 const firstWordsMs = 250;
 const wordsEveryMs = 250;
-const longestLine = 300;
+const longestSaid = 200;
 const quietMs = 3_000;
 /** A string, because creating an Error with its stack takes time on every turn. */
 const isOver = 'the work is over';
@@ -66,8 +79,12 @@ type Showing = {
   readonly deps: ProgressDeps;
   readonly over: AbortController;
   line?: string;
+  /** What the model said before the calls that it makes now. */
+  said: string;
   lineDue: boolean;
   words: string;
+  /** When the first of the words came. */
+  wordsFrom: number;
   note?: string | undefined;
   wordsDue: boolean;
   wordsAlarm: AbortController;
@@ -83,57 +100,28 @@ type Showing = {
 /** Shows that the bot is typing, then a status line (U13, H7), then the answer as it is written (H6). */
 export function showProgress(work: ProgressWork, deps: ProgressDeps): Progress {
   const channel = deps.channels.get(work.conversation.channel);
-  const ignore = (): undefined => undefined;
-  if (channel === undefined)
-    return {
-      progress: ignore,
-      step: ignore,
-      onText: ignore,
-      onSilence: ignore,
-      onWritten: ignore,
-      end: async () => undefined,
-    };
+  if (channel === undefined) return unseen;
   const { clock } = deps;
   const began = clock.now();
-  const showing: Showing = {
-    work,
-    channel,
-    placeholder: createPlaceholder(work, channel, deps.outbox),
-    deps,
-    over: new AbortController(),
-    lineDue: false,
-    words: '',
-    wordsDue: false,
-    wordsAlarm: new AbortController(),
-    wordsShown: false,
-    plan: channel.showsPlan?.(work.conversation) === true ? createWorkPlan(work.language) : undefined,
-    planShown: false,
-    keeping: Promise.resolve(),
-  };
+  const isQuick = (): boolean => clock.now() - began < quietMs;
+  const showing = openShowing(work, channel, deps);
   if (work.resumed) resumePlan(showing).catch((error: unknown) => complain(error, showing));
   let ended: Promise<void> | undefined;
-  clock.sleep(instantMs, showing.over.signal).then(async () => {
-    // Words that already appear are a better sign than "typing".
-    if (showing.words.trim() === '')
-      await channel.status(
-        work.conversation,
-        { kind: 'typing', language: work.language },
-        showing.placeholder,
-      );
-  }, ignore);
+  showTyping(showing);
   showLineIn(quietMs, showing);
   return {
     progress(text) {
-      showing.line = text;
-      if (clock.now() - began >= quietMs) showLine(showing);
+      showing.line = showing.said === '' ? text : `${showing.said} · ${text}`;
+      if (!isQuick()) showLine(showing);
     },
     step(step) {
       if (showing.plan === undefined) return;
       showing.plan.add(step);
       if (showing.planShown) keepPlan(showing);
-      if (clock.now() - began >= quietMs) showLine(showing);
+      if (!isQuick()) showLine(showing);
     },
     onText(more) {
+      if (showing.words === '') showing.wordsFrom = clock.now();
       showing.words += more;
       showing.note = undefined;
       showWordsIn(firstWordsMs, showing);
@@ -145,8 +133,44 @@ export function showProgress(work: ProgressWork, deps: ProgressDeps): Progress {
       else showLine(showing);
     },
     onWritten: (final) => endWords(final, showing),
+    onJoin(line) {
+      endWords(false, showing);
+      showing.said = '';
+      showing.line = line;
+      if (!isQuick()) showLine(showing);
+    },
     end: () => (ended ??= finish(showing)),
   };
+}
+
+function openShowing(work: ProgressWork, channel: Channel, deps: ProgressDeps): Showing {
+  return {
+    work,
+    channel,
+    placeholder: createPlaceholder(work, channel, deps.outbox),
+    deps,
+    over: new AbortController(),
+    lineDue: false,
+    said: '',
+    words: '',
+    wordsFrom: 0,
+    wordsDue: false,
+    wordsAlarm: new AbortController(),
+    wordsShown: false,
+    plan: channel.showsPlan?.(work.conversation) === true ? createWorkPlan(work.language) : undefined,
+    planShown: false,
+    keeping: Promise.resolve(),
+  };
+}
+
+function showTyping(showing: Showing): void {
+  const { work, channel, placeholder, deps, over } = showing;
+  const show = async (): Promise<void> => {
+    // Words that already appear are a better sign than "typing".
+    if (showing.words.trim() !== '') return;
+    await channel.status(work.conversation, { kind: 'typing', language: work.language }, placeholder);
+  };
+  deps.clock.sleep(instantMs, over.signal).then(show, () => undefined);
 }
 
 function showLineIn(ms: number, showing: Showing): void {
@@ -227,11 +251,24 @@ function endWords(final: boolean, showing: Showing): void {
   const { wordsShown, words, work, deps } = showing;
   showing.words = '';
   showing.wordsShown = false;
-  deps.words.drop(work.part).catch((error: unknown) => complain(error, showing));
-  if (!wordsShown) return;
-  showing.line = oneLine(words, longestLine);
+  if (words.trim() === '') return;
+  showing.said = oneLine(words, longestSaid);
+  showing.line = showing.said;
   showing.plan?.said(words);
+  if (!wordsShown) return showSaid(showing);
+  deps.words.drop(work.part).catch((error: unknown) => complain(error, showing));
   showLine(showing);
+}
+
+/** Shows words that were complete before they were due, unless the answer has begun by then (M16). */
+function showSaid(showing: Showing): void {
+  const { deps, over, work, wordsFrom, said } = showing;
+  const show = async (): Promise<void> => {
+    if (showing.words !== '' || showing.said !== said) return;
+    if (await work.mayRead()) showLine(showing);
+  };
+  const ms = Math.max(0, wordsFrom + firstWordsMs - deps.clock.now());
+  deps.clock.sleep(ms, over.signal).then(show, () => undefined);
 }
 
 /** A placeholder that is posted now would appear above an earlier answer that still waits to be sent. */

@@ -3,6 +3,7 @@ import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
 import type { OpenForm } from './form.ts';
 import type { Menus } from './menus.ts';
+import type { Join } from './join.ts';
 import type { Attachment, Message, Sender } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Privately, PrivateReply } from './privately.ts';
@@ -122,18 +123,6 @@ export type WorkState = 'working' | 'asking' | 'idle';
 /** What the chat may see of a command that only its sender sees (H12). */
 export type ShownCall = Readonly<{ skill?: string; text?: string }>;
 type OpenThread = (shown: ShownCall) => Promise<Conversation>;
-
-/**
- * Groups the parts of an album or of a text that the platform split. They have one key, whatever process they reach
- * (H3).
- */
-export type Join = Readonly<{
-  key: string;
-  /** How long to wait for more parts, in milliseconds. */
-  holdMs: number;
-  /** The text to put between `last` and this part; undefined if they do not belong together. */
-  glue(last: Message): string | undefined;
-}>;
 
 export type ChannelEvent =
   | Readonly<{

@@ -1,4 +1,6 @@
-export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+/** From the least to the most. */
+export const effortLevels = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof effortLevels)[number];
 export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
 /** Prices in US dollars per million tokens. */
 export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
@@ -13,6 +15,8 @@ type ClaudeModel = Readonly<{
   /** From Claude 5 on, efforts `xhigh` and `max` need `adaptive`. */
   thinking: readonly ThinkingKind[];
   efforts: readonly Effort[];
+  /** Settings for a chat, where the first words count, if the config has none (M16). */
+  chat: Readonly<{ thinking?: ThinkingKind; effort?: Effort }>;
   prices?: Prices;
   /** Prompts of more tokens than `above` cost `prices` times `factor`. */
   longPrompt?: Readonly<{ above: number; factor: number }>;
@@ -30,6 +34,7 @@ export function claudeModel(id: string): ClaudeModel | undefined {
     tokenFactor: version >= 407 ? 1.3 : 1,
     thinking: thinkingKinds(family, version),
     efforts: effortsOf(family, version),
+    chat: version === 505 ? chatSettings(thinkingKinds(family, version)) : {},
     prices: prices === undefined ? undefined : { ...prices, cacheWrite: prices.in * 1.25 },
     longPrompt: family === 'haiku' && version === 505 ? { above: 100_000, factor: 5 } : undefined,
   };
@@ -58,6 +63,18 @@ function thinkingKinds(family: string, version: number): readonly ThinkingKind[]
     );
   if (version >= 407) return ['adaptive', 'off'];
   return version === 406 ? ['adaptive', 'off', 'budget'] : ['off', 'budget'];
+}
+
+/** With `adaptive`, what the 5.5 models say between tool calls is thinking, which nobody sees. */
+function chatSettings(kinds: readonly ThinkingKind[]): ClaudeModel['chat'] {
+  return kinds.includes('between_tools')
+    ? { thinking: 'between_tools', effort: 'medium' }
+    : { effort: 'medium' };
+}
+
+/** Whether an effort needs `adaptive` thinking, from Claude 5 on. */
+export function isHardEffort(effort: Effort): boolean {
+  return effort === 'xhigh' || effort === 'max';
 }
 
 function effortsOf(family: string, version: number): readonly Effort[] {

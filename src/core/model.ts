@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import type { Effort } from './claude-models.ts';
 import type { Diagnostic } from './codes.ts';
 
 export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
@@ -20,6 +21,8 @@ export type ModelRequest = Readonly<{
   tools: readonly Anthropic.Tool[];
   /** `none` sends the tools along, but forbids the model to call one. */
   toolChoice?: 'none';
+  /** How hard a skill wants it to think, within the operator's bound (M16). Undefined: as the alias says. */
+  effort?: Effort | undefined;
   /** Who reads the answer. Thinking for one audience is not sent along for another (M13). */
   audience?: string;
 }>;
@@ -83,7 +86,7 @@ export type ModelSettings = Readonly<{
   contextWindow?: number | undefined;
   vision?: boolean | undefined;
   thinking?: 'off' | 'adaptive' | 'between_tools' | number | undefined;
-  effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max' | undefined;
+  effort?: Effort | undefined;
   priceIn?: number | undefined;
   priceOut?: number | undefined;
   priceCacheRead?: number | undefined;

@@ -1,3 +1,4 @@
+import type { Effort } from './claude-models.ts';
 import type { Diagnostic, ErrorCode } from './codes.ts';
 import type { ChatType } from './conversation.ts';
 import type { Tokens } from './model.ts';
@@ -74,6 +75,8 @@ export type Skill = Readonly<{
   access: SkillAccess;
   model?: string;
   maxIterations: number;
+  /** How hard the model should think in its runs (M16). Undefined: as the alias says. */
+  effort?: Effort;
   timeoutSeconds: number;
   context: 'fork' | 'inline';
   background: boolean;

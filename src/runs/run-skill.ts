@@ -198,7 +198,8 @@ async function loopOver(
     entries.push(first);
   }
   if (run.part === undefined) deadline.start(granted.timeoutSeconds * 1_000);
-  const input = { system: prompt.system, entries, maxIterations: granted.maxIterations };
+  const { maxIterations } = granted;
+  const input = { system: prompt.system, entries, maxIterations, effort: skill.effort };
   const ended = await runLoop(input, {
     model: granted.model,
     tools: () => granted.tools,

@@ -1,4 +1,4 @@
-import type { Join } from '../core/channel.ts';
+import type { Join } from '../core/join.ts';
 import type { Message, MessageCommand } from '../core/message.ts';
 import { bounds } from './bounds.ts';
 import { readStored } from './stored-json.ts';

@@ -1,4 +1,4 @@
-import type { Join } from '../core/channel.ts';
+import type { Join } from '../core/join.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -142,3 +142,25 @@ test('M4 the fallback shows nothing while it writes if the first model did, so n
   await assert.rejects(shown(failing(false)), ModelError);
   assert.equal(second.requests.length, 2);
 });
+
+test('M16 a Claude model has the settings for a chat unless the config has its own', async (t) => {
+  const server = await serve(t, () => 'Hi.');
+  const settingsOf = async (alias: Omit<ModelsSettings['aliases'][string], 'baseUrl'>) => {
+    const made = models({ aliases: { default: { baseUrl: server.url, apiKey: 'k', ...alias } } });
+    await ask(made.get());
+    const { thinking, output_config: output } = server.requests.at(-1)?.body ?? assert.fail();
+    return [thinking?.type, output?.effort];
+  };
+  for (const [alias, expected] of [
+    [{ model: 'claude-sonnet-5-5' }, ['between_tools', 'medium']],
+    [{ model: 'claude-haiku-5-5' }, [undefined, 'medium']],
+    [{ model: 'claude-opus-5-5' }, [undefined, 'medium']],
+    [{ model: 'claude-sonnet-5-5', thinking: 'adaptive' }, ['adaptive', 'medium']],
+    [{ model: 'claude-sonnet-5-5', effort: 'low' }, ['between_tools', 'low']],
+    [{ model: 'claude-sonnet-5-5', effort: 'max' }, [undefined, 'max']],
+    [{ model: 'claude-sonnet-4-5' }, [undefined, undefined]],
+    [{ model: 'claude-fable-5-2' }, [undefined, undefined]],
+    [{ model: 'qwen3:8b' }, [undefined, undefined]],
+  ] as const)
+    assert.deepEqual(await settingsOf(alias), expected, JSON.stringify(alias));
+});

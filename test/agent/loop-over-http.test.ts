@@ -33,6 +33,7 @@ async function run(
           alias: 'default',
           model: 'claude-sonnet-5-5',
           maxTokens: 1_000,
+          thinking: 'between_tools',
           endpoint: { baseUrl: server.url, apiKey: 'k' },
         },
         { log: quiet, clock },

@@ -31,7 +31,13 @@ async function ask(baseURL: string): Promise<object> {
     logLevel: 'off',
   });
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hello' }];
-  const stream = client.messages.stream({ model: 'claude-sonnet-5-5', max_tokens: 100, messages, tools });
+  const stream = client.messages.stream({
+    model: 'claude-sonnet-5-5',
+    max_tokens: 100,
+    messages,
+    tools,
+    thinking: { type: 'between_tools' },
+  });
   const kinds = new Set<string>();
   stream.on('streamEvent', (event) => kinds.add(event.type));
   const { content, stop_reason, role, type, usage } = await stream.finalMessage();

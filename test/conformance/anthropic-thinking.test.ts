@@ -154,3 +154,34 @@ for (const [model, more, good] of settings) {
     assert.equal(status, good ? 200 : 400);
   });
 }
+
+test('M16 H9 what a 5.5 model says between its calls is thinking, unless it thinks between tools', async (t) => {
+  const content = [
+    { type: 'text' as const, text: 'I look.' },
+    { type: 'tool_use' as const, name: 'look', input: {} },
+  ];
+  const server = await startMessagesServer({ script: () => ({ content }) });
+  t.after(() => server.close());
+  const kindsOf = async (model: string, more: object): Promise<readonly string[]> => {
+    const answer = await fetch(`${server.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'k', 'anthropic-version': '2026-10-21' },
+      body: JSON.stringify({
+        model,
+        max_tokens: 100,
+        messages: [{ role: 'user', content: 'Hello' }],
+        tools: [{ name: 'look', input_schema: { type: 'object' } }],
+        ...more,
+      }),
+    });
+    return ((await answer.json()) as { content: { type: string }[] }).content.map(({ type }) => type);
+  };
+  for (const [model, more, first] of [
+    ['claude-sonnet-5-5', {}, 'thinking'],
+    ['claude-opus-5-5', { thinking: { type: 'adaptive' } }, 'thinking'],
+    ['claude-sonnet-5-5', { thinking: { type: 'between_tools' } }, 'text'],
+    ['claude-haiku-5-5', { thinking: { type: 'disabled' } }, 'text'],
+    ['claude-sonnet-4-5', {}, 'text'],
+  ] as const)
+    assert.deepEqual(await kindsOf(model, more), [first, 'tool_use'], model);
+});

@@ -159,7 +159,7 @@ test('H6 words show a quarter of a second after the first, then so often, whole 
   assert.deepEqual(seen.slice(3), ['end'], 'an answer that is whole goes out by itself');
 });
 
-test('H6 U13 words before a tool call become the line, and what is shown next are the words after it', async () => {
+test('H6 U13 M16 words before a tool call become the line, and what is shown next are the words after it', async () => {
   const { seen, clock, begin } = await setUp();
   const shown = begin(work);
   await clock.advance(300);
@@ -172,9 +172,17 @@ test('H6 U13 words before a tool call become the line, and what is shown next ar
   // The time for a line comes meanwhile.
   await clock.advance(3_000);
   shown.onWritten(false);
-  shown.onText('Never shown.');
+  await clock.advance(10);
+  shown.onText('Complete at once.');
   shown.onWritten(false);
-  await clock.advance(1_000);
+  await clock.advance(240);
+  assert.deepEqual(seen.at(-1), '100:It is so.');
+  await clock.advance(10);
+  shown.onText('Before an answer.');
+  shown.onWritten(false);
+  await clock.advance(100);
+  shown.onText('The answer');
+  await clock.advance(250);
   await shown.end();
   assert.deepEqual(seen, [
     'typing',
@@ -182,6 +190,8 @@ test('H6 U13 words before a tool call become the line, and what is shown next ar
     '100:I look it up.',
     '100:words It is so.',
     '100:It is so.',
+    '100:Complete at once.',
+    '100:words The answer',
     'end',
   ]);
 });

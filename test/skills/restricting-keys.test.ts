@@ -108,8 +108,7 @@ test('F11 keys that restrict nothing leave the skill on', () => {
     assert.deepEqual([load(front).access.optIn, saidOf(front)], [false, []], front);
 });
 
-test('F11 effort, paths and hooks are named, and when_to_use and paths join the description in the list and the search', () => {
-  assert.deepEqual(saidOf('effort: high'), ['note EFFORT_NOT_READ effort']);
+test('F11 paths and hooks are named, and when_to_use and paths join the description in the list and the search', () => {
   assert.deepEqual(saidOf('hooks:\n  PostToolUse: x'), ['warning HOOKS_NOT_RUN hooks']);
   assert.deepEqual(saidOf('paths: "src/**/*.ts"'), ['note PATHS_TOLD paths']);
   const skill = load('when_to_use: Use it for\n  invoices.\npaths: "src/**, *.csv"');
@@ -144,9 +143,8 @@ const rows: readonly (readonly [front: string, has: object | 'off', ...problems:
   ['when-to-use: ""\npaths: a', { whenToUse: 'For files such as a.' }, '5 note PATHS_TOLD paths'],
   [
     'deny: x\neffort: high',
-    { others: { deny: 'x' }, access: { optIn: true } },
+    { others: { deny: 'x' }, access: { optIn: true }, effort: 'high' },
     '4 error RESTRICTION_NOT_KEPT deny',
-    '5 note EFFORT_NOT_READ effort',
   ],
   ['permissionMode: " default "', {}],
   ['permission_mode: manual', {}],
@@ -177,8 +175,9 @@ const rows: readonly (readonly [front: string, has: object | 'off', ...problems:
   ['hooks:\n  PermissionRequest: x', { access: { optIn: true } }, '4 error RESTRICTION_NOT_KEPT hooks'],
   ['hooks: {UserPromptSubmit: x}', { access: { optIn: true } }, '4 error RESTRICTION_NOT_KEPT hooks'],
   ['hooks: PermissionDenied', { access: { optIn: true } }, '4 error RESTRICTION_NOT_KEPT hooks'],
-  ['effort: high', {}, '4 note EFFORT_NOT_READ effort'],
-  ['effort: [a]', {}, '4 note EFFORT_NOT_READ effort'],
+  ['effort: high', { effort: 'high' }],
+  ['effort: huge', {}, '4 warning FIELD_INVALID effort'],
+  ['effort: [a]', {}, '4 warning FIELD_INVALID effort'],
   [
     'metadata:\n  openclaw:\n    denied-tools: x',
     { metadata: { openclaw: 'denied-tools: x' }, access: { optIn: true } },
@@ -208,7 +207,7 @@ const rows: readonly (readonly [front: string, has: object | 'off', ...problems:
     '4 error RESTRICTION_NOT_KEPT enabled',
     '5 error FIELD_INVALID opt_in',
   ],
-  ['Effort: high', {}, '4 note EFFORT_NOT_READ effort'],
+  ['Effort: high', { effort: 'high' }],
 ];
 
 test('F11 what keys of other programs take away from a skill, and what is said of it', () => {

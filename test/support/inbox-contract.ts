@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Join } from '../../src/core/channel.ts';
+import type { Join } from '../../src/core/join.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';

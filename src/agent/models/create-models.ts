@@ -1,7 +1,7 @@
-import { createHttpModel, type HttpModelDeps } from './http-model.ts';
+import { createHttpModel, type HttpModelDeps, type HttpModelSettings } from './http-model.ts';
 import { isReachable, modelAddress } from './model-place.ts';
 import { createOfflineModel } from './offline-model.ts';
-import { claudeModel, isClaude } from '../../core/claude-models.ts';
+import { claudeModel, isClaude, isHardEffort } from '../../core/claude-models.ts';
 import { listedModel } from '../../core/listed-models.ts';
 import { ModelError } from '../../core/errors.ts';
 import {
@@ -87,8 +87,23 @@ function httpSettings(alias: string, settings: ModelSettings): Parameters<typeof
     maxTokens: maxTokens ?? (isClaude(model) || listed !== undefined ? 16_000 : 4_096),
     contextWindow: settings.contextWindow ?? known ?? (isClaude(model) ? 200_000 : undefined),
     sees: settings.vision,
-    thinking: settings.thinking,
-    effort: settings.effort,
+    ...thinkingOf(settings),
+  };
+}
+
+/** How a model thinks: as the config says, else as fits a chat (M16). */
+function thinkingOf({
+  api = 'anthropic',
+  model,
+  thinking,
+  effort,
+}: ModelSettings): Pick<HttpModelSettings, 'thinking' | 'effort' | 'mostEffort'> {
+  const { chat = {} } = api === 'anthropic' ? (claudeModel(model) ?? {}) : {};
+  const isHard = effort !== undefined && isHardEffort(effort);
+  return {
+    thinking: thinking ?? (isHard || chat.thinking === 'budget' ? undefined : chat.thinking),
+    effort: effort ?? chat.effort,
+    mostEffort: effort ?? 'high',
   };
 }
 

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { isRefusal, judgeFailure, toModelError, withRetries } from './model-failure.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
-import { isClaude, claudeModel } from '../../core/claude-models.ts';
+import { isClaude, claudeModel, effortLevels, type Effort } from '../../core/claude-models.ts';
 import type { Model, ModelAnswer, ModelApi, ModelRequest, ModelSettings } from '../../core/model.ts';
 import { stopReasonOf } from '../fit-history.ts';
 import { estimateTokens } from '../plan-compaction.ts';
@@ -48,6 +48,8 @@ export type HttpModelSettings = Readonly<{
   /** A word, or a budget of at least 1024 tokens. */
   thinking?: ModelSettings['thinking'];
   effort?: ModelSettings['effort'];
+  /** The most that a skill may ask for. Undefined: what skills ask for does not count. */
+  mostEffort?: Effort;
 }>;
 
 /** Characters per token above which an answer is cut, because not every server obeys `max_tokens`. */
@@ -163,10 +165,12 @@ function watchedFetch(silenceMs: number | undefined, clock: Clock): Fetch {
 }
 
 function toBody(
-  { system: said, tools: given, toolChoice }: ModelRequest,
+  { system: said, tools: given, toolChoice, effort: asked }: ModelRequest,
   bound: BoundRequest,
-  { endpoint, maxTokens, thinking, effort }: HttpModelSettings,
+  settings: HttpModelSettings,
 ): AskedBody {
+  const { endpoint, maxTokens, thinking } = settings;
+  const effort = effortFor(asked, settings);
   const { system, messages, tools } = withCachePoints(
     { messages: bound.messages, system: said, tools: given },
     bound.known,
@@ -181,6 +185,17 @@ function toBody(
     thinking: thinking === undefined ? undefined : toThinking(thinking),
     output_config: effort === undefined ? undefined : { effort },
   };
+}
+
+/** What a skill asks for, within the operator's bound and what the model takes. */
+function effortFor(
+  asked: Effort | undefined,
+  { endpoint, effort, mostEffort }: HttpModelSettings,
+): Effort | undefined {
+  if (asked === undefined || mostEffort === undefined) return effort;
+  const most = effortLevels.indexOf(mostEffort);
+  const within = effortLevels.indexOf(asked) > most ? mostEffort : asked;
+  return claudeModel(endpoint.name)?.efforts.includes(within) === true ? within : effort;
 }
 
 function toThinking(thinking: NonNullable<ModelSettings['thinking']>): Anthropic.ThinkingConfigParam {

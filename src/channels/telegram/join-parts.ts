@@ -1,5 +1,5 @@
 import type { Message as TelegramMessage } from 'grammy/types';
-import type { Join } from '../../core/channel.ts';
+import type { Join } from '../../core/join.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 

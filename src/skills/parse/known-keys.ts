@@ -80,6 +80,7 @@ export const knownKeys: ReadonlyMap<string, KnownKey> = new Map([
   ...rows('Claude Code', 'limits', 'read', {
     tools: 'the same as `allowed-tools` where that is absent and it names tools',
     max_turns: 'the same as `max_iterations`',
+    effort: 'how hard the model thinks in its runs, up to `[models.ALIAS] effort`, else `high`',
   }),
   ...rows('Claude Code', 'restricts', 'said', {
     paths: 'joins the description as "for files such as"; nothing here enforces it',
@@ -87,7 +88,6 @@ export const knownKeys: ReadonlyMap<string, KnownKey> = new Map([
     permission_mode:
       'after `plan`, `dontAsk` or an unknown mode the skill is off until the config enables it',
   }),
-  ...rows('Claude Code', 'limits', 'said', { effort: 'the operator sets it: `[models.ALIAS] effort`' }),
   ...unread(
     'Claude Code',
     'describes',

@@ -1,3 +1,4 @@
+import { effortLevels, type Effort } from '../../core/claude-models.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import { accessFields, knownFields } from './known-keys.ts';
 import {
@@ -77,7 +78,6 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
   const requires = readRequires(metadata.written, (message, line) =>
     report({ level: 'warning', code: 'FIELD_INVALID', message, field: 'metadata', line }),
   );
-  const chatTypes = read('access', readChatTypes);
   return {
     ...optional('license', read('license', readText)),
     ...optional('compatibility', read('compatibility', readText)),
@@ -96,13 +96,14 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     capabilities: read('capabilities', readGrant.capabilities) ?? [],
     network: read('network', readGrant.network) ?? [],
     access: {
-      ...optional('chatTypes', chatTypes),
+      ...optional('chatTypes', read('access', readChatTypes)),
       sensitive: read('sensitive', readBoolean) ?? false,
       optIn: (read('opt_in', readBoolean) ?? false) || isOff,
       disableModelInvocation: read('disable_model_invocation', readBoolean) ?? false,
       userInvocable: read('user_invocable', readBoolean) ?? true,
     },
     ...optional('model', read('model', readFilled)),
+    ...optional('effort', read('effort', readEffort)),
     maxIterations: read('max_iterations', readCount) ?? read('max_turns', readCount) ?? 10,
     timeoutSeconds: read('timeout_seconds', readCount) ?? 300,
     context: read('context', readContext) ?? 'fork',
@@ -120,6 +121,14 @@ function cutProse(fields: FrontMap): readonly Diagnostic[] {
     const message = `${field} ends before ${JSON.stringify(value.cutBy.slice(0, 40))}: put the text in quotes`;
     return [{ level: 'warning', code: 'COMMENT_CUTS_VALUE', message, field, line: value.line }];
   });
+}
+
+function readEffort(value: FrontValue): Read<Effort> {
+  const text = value.kind === 'text' ? value.text.trim() : '';
+  const effort = effortLevels.find((level) => level === text);
+  return effort === undefined
+    ? { ok: false, message: `write ${effortLevels.join(', ')}` }
+    : { ok: true, value: effort };
 }
 
 function readContext(value: FrontValue): Read<'fork' | 'inline'> {

@@ -107,12 +107,6 @@ function sayOthers(fields: FrontMap, unkept: readonly Unkept[], report: Reading[
   };
   say('hooks', 'warning', 'HOOKS_NOT_RUN', 'hooks do not run here: remove them, or use [[policy.rules]]');
   say(
-    'effort',
-    'note',
-    'EFFORT_NOT_READ',
-    'effort is not read here: the operator sets it, in [models.ALIAS] effort',
-  );
-  say(
     'paths',
     'note',
     'PATHS_TOLD',

@@ -1,3 +1,4 @@
+import type { AnswerBlock } from './answer.ts';
 import type { MessagesRequest } from './request-shape.ts';
 
 /** What the 5.5 models refuse of the settings that older models take. */
@@ -27,3 +28,19 @@ export function checkModelSettings(
 }
 
 const bindingControls = 'thinking-binding-controls-2026-08-01';
+
+/**
+ * The words of an answer as the 5.5 models give them: with `adaptive` thinking, which is their default, what they say
+ * between tool calls is thinking, whose text is left out unless it is asked for.
+ */
+export function asModelSays<Block extends AnswerBlock>(
+  content: readonly Block[],
+  { model, thinking }: MessagesRequest,
+): readonly (Block | AnswerBlock)[] {
+  const isHidden =
+    /claude-(?:opus|sonnet|haiku)-5-5/.test(model) && (thinking?.type ?? 'adaptive') === 'adaptive';
+  const last = isHidden ? content.findLastIndex(({ type }) => type === 'tool_use') : -1;
+  return content.map((block, index) =>
+    block.type === 'text' && index < last ? { type: 'thinking', thinking: '' } : block,
+  );
+}

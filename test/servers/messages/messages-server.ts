@@ -7,7 +7,7 @@ import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
 import { bedrockException, bedrockFrame, readCloud, type Cloud } from './cloud-wire.ts';
 import { checkFiles } from './check-files.ts';
 import { checkMessages } from './check-messages.ts';
-import { checkModelSettings } from './check-model-settings.ts';
+import { asModelSays, checkModelSettings } from './check-model-settings.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
 import { isVersion, parseRequest, type MessagesRequest } from './request-shape.ts';
 import { messagesFrames, sendEndless, sendRaw, sendStream } from './send-stream.ts';
@@ -174,7 +174,7 @@ export async function startMessagesServer(options: {
     }
     const wire = { ...(lean ? { pings: false } : {}), ...options.wire, ...step.wire };
     if (wire.delayMs !== undefined) await delay(wire.delayMs);
-    const named = step.content.map((block) =>
+    const named = asModelSays(step.content, body).map((block) =>
       block.type === 'text' || block.type === 'thinking'
         ? block
         : { ...block, id: block.id ?? `toolu_${String(++ids).padStart(4, '0')}` },
