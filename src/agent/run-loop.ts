@@ -243,14 +243,15 @@ function createAsk({
     } finally {
       silence.end();
     }
-    const names = offer.tools.map(({ name }) => name);
-    const content = uniqueCallIds(fitBlocks(answer.content, names), entries);
+    const content = uniqueCallIds(fitBlocks(answer.content, offer.tools.map(nameOf)), entries);
     const stopReason = stopReasonOf(content, answer.stopReason);
     await turn.append({ kind: 'assistant', ...answer, content, stopReason, at: clock.now() });
     watcher?.onWritten?.(stopReason !== 'tool_use');
     return undefined;
   };
 }
+
+const nameOf = ({ name }: ToolSpec): string => name;
 
 function endsStopped(entries: readonly Entry[]): boolean {
   const last = entries.at(-1);

@@ -198,7 +198,7 @@ async function postLine(showing: Showing): Promise<void> {
   await channel.status(work.conversation, { kind: 'line', text, plan }, placeholder);
 }
 
-/** Goes on with the plan that a process showed before it died. */
+/** Continues the plan that a process showed before it died. */
 async function resumePlan(showing: Showing): Promise<void> {
   const plan = showing.plan && (await showing.placeholder.posted())?.plan;
   if (plan === undefined) return;

@@ -9,7 +9,7 @@ export type WorkPlan = Readonly<{
   said(words: string): void;
   /** Takes the steps that a process showed before it died. Those that did not end there have failed, unless they are made again. */
   resume(plan: Plan): void;
-  /** Undefined before the first step. */
+  /** The plan as it is now. Undefined before the first step. */
   current(): Plan | undefined;
 }>;
 

@@ -19,7 +19,7 @@ export function endedPlan({ ended, steps }: Plan): Plan {
   return { title: ended, ended, steps: over };
 }
 
-/** Whether the step still goes on. */
+/** Whether the step is not over yet. */
 export function isOpen({ state }: WorkStep): boolean {
   return state === 'waiting' || state === 'working';
 }

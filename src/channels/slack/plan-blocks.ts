@@ -20,7 +20,7 @@ export function toPlanBlock({ title, steps }: Plan): SlackBlock {
   return { type: 'plan', title, tasks };
 }
 
-/** The text beside a plan. */
+/** The text of a message that shows a plan, in Slack's markup. */
 export function toPlanText(plan: Plan): string {
   return escapeText(planText(plan));
 }
