@@ -97,7 +97,7 @@ function thinkingOf({
   model,
   thinking,
   effort,
-}: ModelSettings): Pick<HttpModelSettings, 'thinking' | 'effort' | 'mostEffort'> {
+}: ModelSettings): Partial<HttpModelSettings> {
   const { chat = {} } = api === 'anthropic' ? (claudeModel(model) ?? {}) : {};
   const isHard = effort !== undefined && isHardEffort(effort);
   return {
