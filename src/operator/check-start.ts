@@ -164,7 +164,8 @@ function checkWriters(config: Config): readonly Finding[] {
   });
 }
 
-function checkModels({ models: { aliases } }: Config): readonly Finding[] {
+function checkModels({ models, agent }: Config): readonly Finding[] {
+  const { aliases, fallback } = models;
   const isOut = (name: string): boolean => aliases[name] !== undefined && !isReachable(aliases[name]);
   const names = isOut('default')
     ? ['default']
@@ -180,7 +181,17 @@ function checkModels({ models: { aliases } }: Config): readonly Finding[] {
     const message = `models.${name} has api = "${api}", which needs the package ${wanted}: ${installLine(wanted)}`;
     return [{ level: 'error', code: 'MODEL_PACKAGE', key: ['models', name, 'api'], message }];
   });
-  return [...keyless, ...lacking];
+  const named: readonly (readonly [KeyPath, string | undefined])[] = [
+    [['models', 'fallback'], fallback],
+    [['agent', 'model'], agent.model],
+  ];
+  // Beside a default of another kind, Claude's built-in aliases exist only with their key.
+  const away = named.flatMap(([key, name]): readonly Finding[] => {
+    if (name === undefined || !isBuiltInAlias(name) || aliases[name] !== undefined) return [];
+    const message = `${formatKeyPath(key)} names ${name}, a Claude, which needs ANTHROPIC_API_KEY beside a default of another kind: set it, or name another alias`;
+    return [{ level: 'warning', code: 'MODEL_WITHOUT_KEY', key, message }];
+  });
+  return [...keyless, ...lacking, ...away];
 }
 
 function checkPrograms({ mcp, path: file }: Config, env: Env): readonly Finding[] {

@@ -71,6 +71,16 @@ test('G2 config check names what start would find missing on this machine', asyn
   const model = await check(home, '[models.default]\nmodel = "claude-sonnet-5-5"\n');
   assert.match(model.stdout, /config\.toml:1: warning MODEL_WITHOUT_KEY: .*ANTHROPIC_API_KEY/);
   const keyed = { ANTHROPIC_API_KEY: 'sk-ant-canary-0123' };
+  const chat =
+    '[models]\nfallback = "haiku"\n[models.default]\napi = "openai"\nmodel = "gpt-5.4"\napi_key = "$KEY"\n';
+  const away = await check(home, chat, { KEY: 'sk-canary-0123456' });
+  assert.match(
+    away.stdout,
+    /config\.toml:2: warning MODEL_WITHOUT_KEY: models\.fallback names haiku.*ANTHROPIC_API_KEY/,
+  );
+  assert.equal((await check(home, chat, { ...keyed, KEY: 'sk-canary-0123456' })).code, 0);
+  const keyless = await check(home, '[models.default]\napi = "openai"\nmodel = "gpt-5.4"\n');
+  assert.match(keyless.stdout, /warning MODEL_WITHOUT_KEY: .*set OPENAI_API_KEY/);
   assert.equal((await check(home, '[models.default]\nmodel = "claude-sonnet-5-5"\n', keyed)).code, 0);
   assert.equal(
     (await check(home, '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:1"\n')).code,
