@@ -114,6 +114,15 @@ export type AuditEvent = Readonly<
       conversation: string;
       by?: string;
     }
+  /** Somebody rated an answer, or took that back; `feedback` is its id (U17). */
+  | (AuditPlace & {
+      event: 'feedback';
+      verdict: 'up' | 'down' | 'taken back';
+      feedback: string;
+      skills: readonly string[];
+    })
+  /** An operator made a test of a skill from a rating. */
+  | { event: 'feedback_tested'; feedback: string; skill: string; file: string; by: string }
   /** The operator agreed to changed or new tools of an MCP server. */
   | { event: 'mcp_agreed'; server: string; tools: readonly string[] }
   | { event: 'config_changed'; keys: readonly string[] }
@@ -146,6 +155,8 @@ const kinds: Readonly<Record<AuditEvent['event'], true>> = {
   capability_revoked: true,
   capability_sign_in: true,
   config_changed: true,
+  feedback: true,
+  feedback_tested: true,
   forgotten: true,
   group: true,
   hook: true,

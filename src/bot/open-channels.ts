@@ -27,6 +27,7 @@ export function hasChannels({ telegram, slack }: Config): boolean {
 export async function openChannels(config: Config, needs: ChannelNeeds): Promise<readonly Channel[]> {
   const channels: Channel[] = [];
   const { telegram, slack } = config;
+  const { feedback } = config.bot;
   if (telegram.token !== undefined) {
     const { createTelegram } = await import('../channels/telegram/create-telegram.ts');
     const {
@@ -46,6 +47,7 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
       webhook:
         url === undefined || secret === undefined ? undefined : { url, secret, listen: hostAndPort(listen) },
       paced,
+      feedback,
       reaction: reaction === '' ? undefined : (reaction as NonNullable<TelegramSettings['reaction']>),
     };
     channels.push(createTelegram(settings, needs));
@@ -58,7 +60,7 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
     channels.push(
       createSlack(
         { botToken, appToken, signingSecret, mode, apiUrl, listen },
-        { command, threadFollow, agentView, reaction, paced: true },
+        { command, threadFollow, agentView, reaction, feedback, paced: true },
         needs,
       ),
     );

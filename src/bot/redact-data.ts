@@ -96,7 +96,7 @@ export function cleanRoutine(definition: RoutineDefinition, redact: Redact): Rou
 }
 
 export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
-  const { markdown, buttons, file, more, plan } = part;
+  const { markdown, buttons, file, more, plan, made } = part;
   const named = <File extends PartFile>(one: File): File => ({ ...one, name: redact(one.name) });
   return {
     ...part,
@@ -105,6 +105,7 @@ export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
     file: file && named(file),
     more: more?.map(named),
     plan: plan && redactTexts(plan, redact),
+    made: made && { ...made, asked: made.asked && { ...made.asked, text: redact(made.asked.text) } },
   };
 }
 

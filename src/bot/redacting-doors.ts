@@ -69,7 +69,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       retry: (retry) => (key, error, at) => retry(key, redact(error), at),
       dead: (dead) => (key, error) => dead(key, redact(error)),
       ...same('startWorker', 'next', 'sending', 'sent', 'repeated', 'givenUp', 'revive', 'pending'),
-      ...same('show', 'shown', 'receipt'),
+      ...same('show', 'shown', 'receipt', 'sentAs'),
     },
     transcripts: same('current', 'read', 'archive', 'answered'),
     groupContext: {
@@ -112,6 +112,11 @@ export function cleanStore(store: Store, clean: Clean): Store {
     memories: {
       add: (add) => (memory, most) => add({ ...memory, text: redact(memory.text) }, most),
       ...same('find', 'of', 'by', 'counts', 'used', 'seen', 'remove', 'search'),
+    },
+    feedback: {
+      explain: (explain) => (id, reason) => explain(id, redact(reason)),
+      // Question and answer come from parts that hold no secret.
+      ...same('give', 'find', 'list'),
     },
     signals: {
       send: (send) => (topic, text) => send(topic, told.has(topic) ? redact(text) : text),

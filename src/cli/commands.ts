@@ -3,6 +3,7 @@ import { print } from './console.ts';
 import { OperatorError } from '../core/errors.ts';
 import { accessCommands } from './commands/access.ts';
 import { botCommands } from './commands/bot.ts';
+import { feedbackCommands } from './commands/feedback.ts';
 import { outsideCommands } from './commands/outside.ts';
 import { peopleCommands } from './commands/people.ts';
 import { setUpCommands } from './commands/set-up.ts';
@@ -21,6 +22,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
   policy: 'standing approvals, given by "Always"',
   mcp: 'MCP servers and their tools',
   memory: 'notes that people asked the bot to keep',
+  feedback: 'thumbs under answers, and tests made of them',
   routine: 'pause, resume or remove a reminder or routine',
   access: 'who may do what, and why',
   audit: 'the record of what the bot did',
@@ -33,6 +35,7 @@ export const commands: readonly CliCommand[] = [
   ...skillCommands,
   ...outsideCommands,
   ...peopleCommands,
+  ...feedbackCommands,
   ...accessCommands,
   command({
     name: 'completion',

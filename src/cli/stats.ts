@@ -2,6 +2,7 @@ import { costOf } from '../limits/budgets.ts';
 import { localDay, operatorZone } from '../core/local-time.ts';
 import { type Tokens } from '../core/model.ts';
 import { printable } from '../lib/text/text.ts';
+import { shownVersion, type SkillQuality } from '../operator/look/skill-quality.ts';
 import { usageCsv, type PricedRow } from '../operator/look/usage-csv.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
@@ -39,10 +40,24 @@ export async function stats({
     table('person', rows, ({ sender }) => sender),
     table('model', rows, ({ model }) => model),
   ];
+  const rated = await askBot(flag, 'skill quality');
+  if (rated.length > 0) parts.push(qualityTable(rated, zone));
   for (const [n, lines] of parts.entries()) {
     if (n > 0) print('');
     printList(lines);
   }
+}
+
+/** What people think of each version of a skill, all that is kept (U17). */
+function qualityTable(rows: readonly SkillQuality[], zone: string): readonly string[] {
+  const line = (name: string, ...cells: readonly string[]): string =>
+    [name.padEnd(28), ...cells.map((cell) => cell.padStart(10))].join(' ');
+  return [
+    line('thumbs by skill', 'version', 'up', 'down', 'since'),
+    ...rows.map(({ skill, version, up, down, first }) =>
+      line(printable(skill), version.slice(0, shownVersion), String(up), String(down), localDay(first, zone)),
+    ),
+  ];
 }
 
 type Priced = PricedRow;

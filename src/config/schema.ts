@@ -29,6 +29,7 @@ const botSection = section({
   workspace: z.string().min(1).default('./workspace'),
   shutdown_seconds: z.int().min(1).default(5),
   retention_days: z.int().min(1).default(90),
+  feedback: z.enum(['buttons', 'reactions', 'off']).optional(),
 });
 
 function limits(runs: number, hourly: number, tokens: number, dollars: number) {

@@ -149,15 +149,15 @@ async function answerByTurn(
     { ...deps, outbox: store.outbox, words: deps.keptWords },
   );
   try {
-    const { text, failed, question } = await think(work, judged, shown, deps);
+    const { text, failed, question, rateable } = await think(work, judged, shown, deps);
     if (failed) deps.onFailed(item.key);
     await shown.end();
     // A person who was removed meanwhile gets no answer (A9).
     if (!(await isStillAdmitted(message, deps)))
       return await removePlaceholder(item, store, { done: item.key });
     const answer = await deps.sendLargeTables(message, text);
-    if (question === undefined) return await replies.answer(message, answer, { done: item.key });
-    await replies.answer(message, answer);
+    if (question === undefined) return await replies.answer(message, answer, { ...rateable, done: item.key });
+    await replies.answer(message, answer, rateable);
     const { text: asked, buttons } = question;
     await replies.answer(message, asked, { key: `${item.key}!question`, buttons, done: item.key });
   } finally {

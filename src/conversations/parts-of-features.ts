@@ -100,5 +100,9 @@ export async function turnPartsOf(features: readonly Feature[], turn: NewTurn): 
         question: all.find(({ question }) => question !== undefined)?.question,
       };
     },
+    async rateable(entries) {
+      const all = await Promise.all(parts.map(async (part) => part.rateable?.(entries)));
+      return all.find((rateable) => rateable !== undefined);
+    },
   };
 }

@@ -69,7 +69,11 @@ export async function createTurnContext(
     activate: active.restriction.activate,
     answers: (runs) => runs.forEach((run) => turn.answers.add(run)),
     maxTurns: deps.runtime().config.agent.maxTurns,
-    parts: { ...parts, footer: (all) => parts.footer(ofTurn(all, item.key)) },
+    parts: {
+      ...parts,
+      footer: (all) => parts.footer(ofTurn(all, item.key)),
+      rateable: (all) => parts.rateable(ofTurn(all, item.key)),
+    },
   };
 }
 

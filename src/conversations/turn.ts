@@ -28,7 +28,7 @@ import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts'
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
-import type { Footer, TurnPart } from '../core/feature.ts';
+import type { Footer, Rateable, TurnPart } from '../core/feature.ts';
 import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
 import {
   askedAgain,
@@ -53,7 +53,7 @@ export type TurnContext = Readonly<{
   maxTurns: number;
   /** In groups, what the requester and everybody may know of; undefined in direct messages (A8, A11). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
-  /** What the features bring to this turn; its footer gets all entries of the transcript. */
+  /** What the features bring to this turn; its last two get all entries of the transcript. */
   parts?: Omit<TurnPart, 'tools'>;
 }>;
 
@@ -74,7 +74,12 @@ export type Joining = Readonly<{
 }>;
 
 /** `text` is Markdown and never empty. `failed` means that retrying would not help. */
-type TurnAnswer = Readonly<{ text: string; failed: boolean; question?: Footer['question'] }>;
+type TurnAnswer = Readonly<{
+  text: string;
+  failed: boolean;
+  question?: Footer['question'];
+  rateable?: Rateable | undefined;
+}>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
@@ -131,7 +136,9 @@ export async function takeTurn(
   const ended = await think(request, { transcript, context, since: said?.at }, means);
   const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
   const { text, question }: Footer = (await context.parts?.footer?.(transcript.all)) ?? { text: '' };
-  return { ...answer, text: `${answer.text}${text}`, question };
+  const isAnswer = ended.status !== 'error' && ended.code !== 'CANCELLED' && ended.code !== 'TIMEOUT';
+  const rateable = isAnswer ? await context.parts?.rateable?.(transcript.all) : undefined;
+  return { ...answer, text: `${answer.text}${text}`, question, rateable };
 }
 
 type OpenTranscript = Readonly<{

@@ -2,11 +2,12 @@ import type { Words } from './texts/say.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
 import type { OpenForm } from './form.ts';
-import type { Menus } from './menus.ts';
+import type { Menus, Prompt } from './menus.ts';
 import type { Join } from './join.ts';
 import type { Attachment, Message, Sender } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Privately, PrivateReply } from './privately.ts';
+import type { MadeWith, Thumbs, ThumbsBy } from './rating.ts';
 
 /** A button below a message. `action` has at most 64 bytes, because Telegram allows no more. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
@@ -41,6 +42,10 @@ export type Part = Readonly<{
   plan?: Plan;
   /** The answer with this key was for this group, and came to a direct message instead. */
   from?: Readonly<{ key: string; conversation: Conversation }>;
+  /** Set if this is a part of an answer of the agent, which people can rate (U17). */
+  made?: MadeWith;
+  /** The buttons by which they do it. Undefined: no buttons. */
+  thumbs?: Thumbs;
 }>;
 
 export type OutgoingFile = PartFile & Readonly<{ path: string }>;
@@ -103,6 +108,7 @@ export type Placeholder = Readonly<{
   keep(receipt: Receipt | undefined): Promise<void>;
 }>;
 
+/** A press on a button. A reaction with a thumb is one, too: every message has that button (U17). */
 export type Press = Act &
   Readonly<{
     receipt?: Receipt;
@@ -111,8 +117,6 @@ export type Press = Act &
 /** A press on a stop button (U15). */
 export type StopPress = Omit<Act, 'action'> &
   Readonly<{
-    /** When it was pressed by the platform's clock, in milliseconds since 1970. Later work is not meant. */
-    at?: number;
     /** Whether the button belongs to the placeholder with this key. Undefined: to whatever works in the conversation. */
     isOf?(placeholder: string): boolean;
   }>;
@@ -258,6 +262,10 @@ export type Channel = Readonly<{
   >;
   /** Writes a built-in command, or with `args` the start of a skill. */
   command: WriteCommand;
+  /** How people rate answers there unless the config says otherwise (U17). Undefined: they can't. */
+  thumbs?: ThumbsBy;
+  /** Set if presses there can open forms. */
+  hasForms?: true;
   /** Address of a message by its platform's id; undefined if the platform has no such addresses (K5). */
   messageLink?(conversation: Conversation, id: string): string | undefined;
   /** Address that opens a direct message with the bot. It carries at most a skill's name (A11). */
@@ -271,19 +279,18 @@ export type Act = Readonly<{
   external: boolean;
   sender: Sender;
   action: string;
+  /** When it was done by the platform's clock, in milliseconds since 1970. A stop does not mean later work. */
+  at?: number;
   /** Only the sender sees the message and its answers (H12). */
   ephemeral?: true;
   privateReply?: PrivateReply;
 }>;
 
-export type HomeSection = Readonly<{ markdown: string; buttons?: readonly Button[] }>;
-
-export type Home = readonly HomeSection[];
+export type Home = readonly Readonly<{ markdown: string; buttons?: readonly Button[] }>[];
 
 /** Somebody opened the bot's Home tab or chat. `conversation` is their direct message with the bot. */
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
-export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
 /** Shows the Home tab as soon as the platform allows it. Never throws. */
 type ShowHome = (home: Home) => void;
 

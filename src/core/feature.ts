@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { AskPeople } from './approval.ts';
-import type { Button, ChannelEvent, Filled, Home, Visit } from './channel.ts';
+import type { Button, ChannelEvent, Filled, Visit, Home } from './channel.ts';
 import type { OpenForm } from './form.ts';
 import type { Conversation } from './conversation.ts';
 import type { HookAnswer } from './hook-answer.ts';
@@ -11,6 +11,7 @@ import type { SearchableText } from './memory.ts';
 import type { Message, Sender, Task as MessageTask } from './message.ts';
 import type { Privately } from './privately.ts';
 import type { WhoseWords } from './provenance.ts';
+import type { MadeWith, Thumbs } from './rating.ts';
 import type { Skill } from './skill.ts';
 import type { OutsideSource, Requester, Tool } from './tool.ts';
 import { fixed, type Say } from './texts/say.ts';
@@ -42,6 +43,8 @@ export type ReplyOptions = Readonly<{
   replyTo?: string;
   onlyTo?: string;
   privately?: Privately;
+  made?: MadeWith;
+  thumbs?: Thumbs;
 }>;
 
 /** The answer to a command. If `text` is empty, nothing is sent, because something else tells what was done. */
@@ -84,6 +87,9 @@ export type Footer = Readonly<{
   question?: Readonly<{ text: string; buttons: readonly Button[] }> | undefined;
 }>;
 
+/** How people can rate an answer, and what their rating keeps (U17). */
+export type Rateable = Readonly<{ made: MadeWith; thumbs?: Thumbs | undefined }>;
+
 /** What a feature brings to one turn. */
 export type TurnPart = Readonly<{
   /** Offered if `[agent] tools` names them. */
@@ -94,6 +100,8 @@ export type TurnPart = Readonly<{
   said?(entry: Entry, all: readonly Entry[]): Promise<readonly SearchableText[]>;
   /** `entries` are those of this turn, once it is answered. */
   footer?(entries: readonly Entry[]): Promise<Footer>;
+  /** Called like `footer`, if the agent ended the turn with an answer. Undefined: nobody can rate it. */
+  rateable?(entries: readonly Entry[]): Promise<Rateable | undefined>;
 }>;
 
 /** What a message may be to a feature before it is stored. */

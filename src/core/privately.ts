@@ -11,6 +11,8 @@ export type Privately = Readonly<{
   reply?: PrivateReply;
   /** Said to everybody instead if it can't be shown to one. Undefined: the part goes to their direct message. */
   neutral?: string;
+  /** If it can't be shown to the person alone, it is not said at all. */
+  orNothing?: true;
   /** Language of the sentence that tells where the part went (H14). */
   language?: string;
 }>;

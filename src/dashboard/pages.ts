@@ -6,6 +6,7 @@ import { checksPage } from './checks.ts';
 import { conversationPage } from './conversation.ts';
 import { conversationsPage } from './conversations.ts';
 import { costsFile, costsPage } from './costs.ts';
+import { feedbackPage } from './feedback.ts';
 import { healthPage } from './health.ts';
 import { dropLetter, lettersPage, retryDelivery, retryLetter } from './letters.ts';
 import { memoryPage, removeNote } from './memory.ts';
@@ -23,7 +24,7 @@ import { decideWritten, skillPage, skillsPage } from './skills.ts';
 export const pages: readonly Page[] = [
   ...[overviewPage, nowPage, approvalsPage, lettersPage, routinesPage],
   ...[peoplePage, conversationsPage, accessPage, playgroundPage, accountsPage],
-  ...[skillsPage, memoryPage, healthPage, checksPage],
+  ...[skillsPage, feedbackPage, memoryPage, healthPage, checksPage],
   ...[costsPage, auditPage, sessionsPage],
   ...[personPage, conversationPage, skillPage],
 ];

@@ -9,6 +9,7 @@ import { checkMainTools, mainToolReasons } from '../tools/main-tools.ts';
 import { approvals } from './approvals/feature.ts';
 import { authoring } from './authoring/feature.ts';
 import { capabilities } from './capabilities/feature.ts';
+import { feedback } from './feedback/feature.ts';
 import { groups } from './groups/feature.ts';
 import { hooks } from './hooks/feature.ts';
 import type { ConfigFinding, FeatureKit, FindingReason } from './kit.ts';
@@ -30,6 +31,7 @@ const listed = [
   approvals,
   authoring,
   capabilities,
+  feedback,
   groups,
   hooks,
   memory,

@@ -15,6 +15,7 @@ import { namedGroups } from './access/named-groups.ts';
 import { toLetter, withoutDirectArguments } from './direct-words.ts';
 import { listWork } from './list-work.ts';
 import { knownNames } from './look/known-names.ts';
+import { skillQuality } from './look/skill-quality.ts';
 import { skillRows, skillText } from './look/skill-rows.ts';
 import { listTurns } from './look/list-turns.ts';
 import type { OperateDeps } from './operate-deps.ts';
@@ -107,6 +108,9 @@ export function ownOperations(deps: OperateDeps) {
     forget: changes(textInput, (sender) => deps.forget(sender)),
     /** Sums of this day (in the operator's time zone) and of the days after it. */
     stats: reads(z.iso.date(), (first) => store.stats(first)),
+
+    /** Counts thumbs by skill and version. */
+    'skill quality': reads(noInput, async () => skillQuality(await store.feedback.list())),
 
     /** Lists messages and runs that are not finished (S8). */
     'work list': reads(noInput, () => listWork(store)),

@@ -83,6 +83,11 @@ export async function keepPrivate(
   const { row, channel } = sending;
   const { onlyTo, from } = row.part;
   if (onlyTo === undefined) return false;
+  if (row.part.privately?.orNothing === true) {
+    log.info({ outbox: row.key, reason }, 'a part for one person is not said');
+    await outbox.sent(row.key, { id: 'nowhere', onlyTo });
+    return true;
+  }
   const instead = insteadOf(row, channel);
   if (instead !== undefined) {
     log.info({ outbox: row.key, reason }, 'a part for one person goes another way');

@@ -138,6 +138,8 @@ function rowsOf(
       replyTo: index === 0 ? more.replyTo : undefined,
       onlyTo: more.onlyTo,
       privately: more.privately,
+      made: more.made,
+      thumbs: index === pieces.length - 1 ? more.thumbs : undefined,
     },
   }));
 }

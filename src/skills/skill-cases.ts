@@ -1,4 +1,4 @@
-import { parse, TomlError, type TomlTable } from 'smol-toml';
+import { parse, stringify, TomlError, type TomlTable } from 'smol-toml';
 import { z } from 'zod';
 import { chatTypes } from '../core/conversation.ts';
 import {
@@ -98,6 +98,24 @@ export function parseSkillCases(text: string, name: string): ParsedCases {
     ];
   });
   return { ok: false, problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)) };
+}
+
+/** Writes a file of one case about the answer. `comments` are lines above it. */
+export function writeSkillCase(
+  {
+    answer,
+    ...one
+  }: Readonly<{
+    name: string;
+    message: string;
+    skill: string;
+    answer: Readonly<{ contains: readonly string[]; lacks: readonly string[] }>;
+  }>,
+  comments: readonly string[],
+): string {
+  const expected = Object.entries(answer).filter(([, texts]) => texts.length > 0);
+  const lines = comments.map((line) => `# ${line}\n`).join('');
+  return `${lines}\n${stringify({ case: [{ ...one, answer: Object.fromEntries(expected) }] })}`;
 }
 
 const keysOfCase = Object.keys(skillCase.in.shape);

@@ -18,6 +18,7 @@ const batch = 500;
 const personKeys = [
   'commands',
   'deaths',
+  'feedback-asked',
   'pairing',
   'settings',
   'shown',
@@ -64,10 +65,15 @@ export async function forgetPerson(
   const isTheirs = (key: string): boolean => names(key, sender) || isDirect(key) || items.has(itemOfKey(key));
   for (const of of personKeys) await forgetKeys(rows, of, isTheirs);
   const routines = await rows.removeRoutines(sender);
+  const feedback = await rows.removeFeedback(sender);
   await rows.removeSaid(sender, batch);
   const memories = await rows.removeMemories(sender, (text) => names(text, sender), batch);
   const usage = await rows.removeUsage(sender);
-  return { messages, entries, outbox, asks, routines, usage, memories, places: [...direct], files };
+  return {
+    ...{ messages, entries, outbox, asks, routines, feedback, usage, memories },
+    places: [...direct],
+    files,
+  };
 
   function judgeInbox({ key, place, text }: PersonRow): string | undefined {
     if (text === '') return items.has(key) || isDirect(place) ? undefined : text;
@@ -271,4 +277,5 @@ export type ForgetRows = Readonly<{
   removeSaid(sender: string, limit: number): Promise<void>;
   removeUsage(sender: string): Promise<number>;
   removeRoutines(sender: string): Promise<number>;
+  removeFeedback(sender: string): Promise<number>;
 }>;

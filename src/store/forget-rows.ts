@@ -86,6 +86,7 @@ function createForgetRows(sql: Sql): ForgetRows {
   );
   const dropRuns = sql.statement('DELETE FROM runs WHERE sender = ?1');
   const dropRoutines = sql.statement('DELETE FROM routines WHERE creator = ?1');
+  const dropFeedback = sql.statement('DELETE FROM feedback WHERE sender = ?1');
 
   const theirMemories = sql.statement('DELETE FROM memories WHERE author = ?1');
   const allMemories = sql.statement<Readonly<{ seq: number; text: string }>>(
@@ -151,6 +152,7 @@ function createForgetRows(sql: Sql): ForgetRows {
       await write(each(keys.map((key) => (of === 'shown' ? dropShown(key) : dropKeyed(of, key)))));
     },
     removeRoutines: async (sender) => (await write(dropRoutines(sender))).changed,
+    removeFeedback: async (sender) => (await write(dropFeedback(sender))).changed,
     async removeMemories(sender, isAbout, limit) {
       let { changed: removed } = await write(theirMemories(sender));
       for (let after = 0; ;) {

@@ -41,6 +41,8 @@ type Receipts = Readonly<{
   show(key: string, receipt: Receipt | undefined): Promise<void>;
   shown(key: string): Promise<Receipt | undefined>;
   receipt(key: string): Promise<Receipt | undefined>;
+  /** The part that everybody in this chat, or in a thread of it, sees as the message with this id. */
+  sentAs(chat: Conversation, message: string): Promise<OutboxRow | undefined>;
 }>;
 
 export type Outbox = DeadParts &
@@ -136,7 +138,8 @@ function createGivenUp(sql: Sql, byOperator: ByOperator): DeadParts {
   };
 }
 
-function createReceipts({ statement, read, write }: Sql, clock: Clock): Receipts {
+function createReceipts(sql: Sql, clock: Clock): Receipts {
+  const { statement, read, write } = sql;
   const show = statement(
     `INSERT INTO shown (key, receipt, shown_at) VALUES (?1, ?2, ?3)
      ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
@@ -146,6 +149,10 @@ function createReceipts({ statement, read, write }: Sql, clock: Clock): Receipts
     statement<Readonly<{ receipt: string | null }>>(`SELECT receipt FROM ${table} WHERE key = ?1`);
   const receipt = receiptIn('outbox');
   const shown = receiptIn('shown');
+  const sentAs = statement<TableRow>(
+    `SELECT key, conversation, part, status, tries, repeats, due_at, receipt FROM outbox
+     WHERE receipt = ?1 AND (queue = ?2 OR queue > ?3 AND queue < ?4) LIMIT 1`,
+  );
   return {
     async show(key, given) {
       const call = given === undefined ? hide(key) : show(key, JSON.stringify(given), clock.now());
@@ -153,6 +160,13 @@ function createReceipts({ statement, read, write }: Sql, clock: Clock): Receipts
     },
     shown: async (key) => readReceipt((await read(shown(key)))[0]?.receipt),
     receipt: async (key) => readReceipt((await read(receipt(key)))[0]?.receipt),
+    async sentAs({ channel, chat }, message) {
+      const place = conversationKey({ channel, chat });
+      // In text order, "0" comes right after "/".
+      const rows = await read(sentAs(JSON.stringify({ id: message }), place, `${place}/`, `${place}0`));
+      const part = rows[0] && (await readPart(sql, rows[0]));
+      return part?.ok === true ? part.value : undefined;
+    },
   };
 }
 

@@ -55,6 +55,7 @@ function pastTheirTime({ statement, dialect }: Sql): Readonly<{
     oldest('inbox', `status = 'dead' AND accepted_at`),
     oldest('outbox', `status = 'dead' AND finished_at`),
     oldest('memories', 'seen_at'),
+    oldest('feedback', 'at', 'id'),
     // The key stays longer than the part, so that nothing is sent twice.
     statement(
       `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,

@@ -9,6 +9,7 @@ import type { PendingRequests } from './pending-requests.ts';
 import type { CapabilityRecords } from './capability-records.ts';
 import type { Inbox, ListedItem } from './inbox.ts';
 import type { Memories } from './memories.ts';
+import type { FeedbackStore } from './feedback.ts';
 import type { Outbox } from './outbox.ts';
 import type { GroupContext } from './group-context.ts';
 import type { Firing, Routines } from './routines.ts';
@@ -41,6 +42,7 @@ export type Forgotten = Readonly<{
   usage: number;
   asks: number;
   routines: number;
+  feedback: number;
   /** Memories of the person, and those that name them. */
   memories: number;
   places: readonly string[];
@@ -62,6 +64,7 @@ export type Store = Readonly<{
   capabilities: CapabilityRecords;
   routines: Routines;
   memories: Memories;
+  feedback: FeedbackStore;
   signals: Signals;
   /** Writes a step. If its queue was lost, it rejects and writes nothing. */
   commit(step: Step): Promise<void>;

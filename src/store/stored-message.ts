@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Privately, PrivateReply } from '../core/privately.ts';
 import { storedProvenance } from '../core/provenance.ts';
+import type { MadeWith } from '../core/rating.ts';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, MessageCommand, Message, Quote, Sender, Task } from '../core/message.ts';
@@ -162,6 +163,14 @@ const storedFile = z.object({
   language: z.string().optional(),
 } satisfies FieldsOf<PartFile>);
 
+const storedMade: z.ZodType<MadeWith> = z.object({
+  item: z.string(),
+  skills: z.array(z.object({ name: z.string(), version: z.string() })),
+  model: z.string(),
+  tools: z.array(z.string()),
+  asked: z.object({ by: z.string(), text: z.string(), from: storedProvenance }).optional(),
+} satisfies FieldsOf<MadeWith>);
+
 export const storedPart: z.ZodType<Part> = z.object({
   markdown: z.string(),
   buttons: z
@@ -180,10 +189,13 @@ export const storedPart: z.ZodType<Part> = z.object({
       at: z.number(),
       reply: storedPrivateReply.optional(),
       neutral: z.string().optional(),
+      orNothing: z.literal(true).optional(),
       language: z.string().optional(),
     } satisfies FieldsOf<Privately>)
     .optional(),
   from: z.object({ key: z.string(), conversation: storedConversation }).optional(),
   file: storedFile.optional(),
   more: z.array(storedFile).optional(),
+  made: storedMade.optional(),
+  thumbs: z.object({ up: z.string(), down: z.string() }).optional(),
 } satisfies FieldsOf<Part>);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeSlackCommand as onSlack } from '../../src/channels/slack/create-slack.ts';
-import { writeTelegramCommand as onTelegram } from '../../src/channels/telegram/create-telegram.ts';
+import { writeTelegramCommand as onTelegram } from '../../src/channels/telegram/set-menus.ts';
 
 test('H12 on Slack a command is written under the registered name, and after a mention in threads', () => {
   const me = { command: '/ask', name: 'skillet' };

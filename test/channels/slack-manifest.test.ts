@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
 import { missedScopes, neededScopes } from '../../src/channels/slack/identify.ts';
-import { fromSlackStanding, fromSlackStop } from '../../src/channels/slack/to-event.ts';
+import { fromSlackReaction, fromSlackStanding, fromSlackStop } from '../../src/channels/slack/to-event.ts';
 import { manifest, slackEvents } from '../servers/slack/manifest.ts';
 import { slackMethods } from '../servers/slack/method-table.ts';
 import { meaningOf } from '../support/slack-payloads.ts';
@@ -26,6 +26,13 @@ function methodsUsed(): readonly string[] {
   return [...new Set(named)].filter((name) => name in slackMethods);
 }
 
+const thumb = {
+  reaction: '+1',
+  item_user: 'UBOT',
+  item: { type: 'message', channel: 'C1', ts: '1700000000.000001' },
+  event_ts: '1700000000.000002',
+};
+
 /** `message.*` by the channel type it brings, and the events that are taken as they are named. */
 const events: Readonly<Record<string, object>> = {
   agent_session_stopped: {
@@ -42,6 +49,8 @@ const events: Readonly<Record<string, object>> = {
   'message.groups': { type: 'message', channel_type: 'group' },
   'message.im': { type: 'message', channel_type: 'im' },
   'message.mpim': { type: 'message', channel_type: 'mpim' },
+  reaction_added: { type: 'reaction_added', ...thumb },
+  reaction_removed: { type: 'reaction_removed', ...thumb },
 };
 
 test('H4 the manifest asks for exactly the scopes that the calls and events need', () => {
@@ -66,9 +75,9 @@ test('H4 the manifest subscribes to exactly the events that the code understands
   for (const event of Object.values(events)) {
     const said = { channel: 'C1', ts: '1700000000.000001', user: 'U1', text: 'hi', ...event };
     const payload = { type: 'event_callback', team_id: 'T1', event: said };
-    const stopped = fromSlackStop(payload, me);
+    const direct = [fromSlackStop(payload, me), fromSlackReaction(payload, me)];
     const other = fromSlackStanding(payload, me) ?? toHomeVisit(payload, me) ?? meaningOf(payload, me, 0);
-    const meant = 'ignored' in stopped ? other : stopped;
+    const meant = direct.find((one) => !('ignored' in one)) ?? other;
     assert.ok(!('ignored' in meant), JSON.stringify(event));
   }
 });
@@ -91,11 +100,13 @@ test('I1 the manifest registers the one slash command, escaped, and switches on 
 
 test('H4 A13 scopes are missed only where a feature that is on needs them', () => {
   const all = [...neededScopes.keys()];
-  const optional = ['usergroups:read', 'reactions:write', 'assistant:write'];
+  const optional = ['usergroups:read', 'reactions:read', 'reactions:write', 'assistant:write'];
   const few = all.filter((scope) => !optional.includes(scope) && scope !== 'chat:write');
-  const off = { agentView: false, reaction: false, userGroups: false };
+  const off = { agentView: false, reaction: false, ratings: false, userGroups: false };
+  const on = { agentView: true, reaction: true, ratings: true, userGroups: true };
   assert.deepEqual(missedScopes(few, off), ['chat:write']);
   assert.deepEqual(missedScopes(few, { ...off, userGroups: true }), ['chat:write', 'usergroups:read']);
-  assert.deepEqual(missedScopes(few, { agentView: true, reaction: true, userGroups: true }).length, 4);
-  assert.deepEqual(missedScopes(all, { agentView: true, reaction: true, userGroups: true }), []);
+  assert.deepEqual(missedScopes(few, { ...off, ratings: true }), ['chat:write', 'reactions:read']);
+  assert.deepEqual(missedScopes(few, on).length, 5);
+  assert.deepEqual(missedScopes(all, on), []);
 });

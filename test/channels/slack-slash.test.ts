@@ -123,8 +123,9 @@ test('H4 a press carries its action, its presser, its message and the kind of ro
     ok: true,
     response: {},
   });
-  const { id, ...rest } = await press();
+  const { id, at = 0, ...rest } = await press();
   assert.match(id, new RegExp(`^slack:T0HOME:${room.id}:${receipt.id}:press:${anna.id}:`));
+  assert.equal(Math.floor(at / 1000), Number(id.split(':').at(-1)?.split('.')[0]));
   equalData(rest, {
     conversation,
     chatType: 'channel',

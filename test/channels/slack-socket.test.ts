@@ -178,6 +178,6 @@ test('H4 what Slack sends without meaning for the bot is acknowledged and named 
   assert.equal(events.all().length, 0);
   assert.deepEqual(
     log.all().flatMap(({ fields }) => ('reason' in fields ? [fields.reason] : [])),
-    ['unused event reaction_added', 'malformed message'],
+    ['malformed reaction_added', 'malformed message'],
   );
 });

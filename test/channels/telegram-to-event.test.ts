@@ -239,6 +239,7 @@ test('H3 a press names who pressed, where and what, and an old message without i
       action: 'approve:1',
       receipt: { id: '5' },
       privateReply: { kind: 'press', id: 'q1', at: 0 },
+      at: 0,
     },
   });
   assert.equal(press({ message_id: 5, chat: group, date: 0 }).type, 'press');

@@ -24,7 +24,7 @@ const database: PostgresServer['database'] = (...given) => here().database(...gi
 const run: PostgresServer['run'] = (...given) => here().run(...given);
 
 /** The first characters of each step's SHA-256. Add one for a new step; never change one. */
-const recorded: readonly string[] = ['dca888375a068f97'];
+const recorded: readonly string[] = ['dca888375a068f97', 'cc6959e475cfe6ba'];
 
 test('Q15 Q10 steps of the PostgreSQL schema never change', () => {
   const now = postgresSchema.map((step) => createHash('sha256').update(step).digest('hex').slice(0, 16));

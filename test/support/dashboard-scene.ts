@@ -72,7 +72,10 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
   await eve.dm.nextMessage();
   const team = set.telegram.group({ title: 'Team' });
   ben.says('Good morning');
-  await ben.dm.nextMessage('Good morning, Ben.');
+  const rated = await ben.dm.nextMessage('Good morning, Ben.');
+  await set.bot.idle();
+  ben.reacts(rated.id, ['👎']);
+  await ben.dm.nextMessage('What was wrong?');
   ben.says('Is it raining?');
   await ben.dm.nextMessage(/model/);
   ben.says('@test_bot Remind us on Mondays', { in: team });

@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/store/store.ts';
+import { thumb } from './feedback-contract.ts';
 import { makeMessage } from './make-message.ts';
 import { makeRoutine } from './routines-contract.ts';
 
@@ -81,6 +82,7 @@ export async function fillStore(store: Store): Promise<void> {
   });
   await store.capabilities.keepOutcome({ key: 'o', sender: ada, sealed: 'sealed outcome', at: now });
   await store.routines.add(makeRoutine('r', { dueAt: now + systemClock.now() }), 9);
+  await store.feedback.give(thumb('f', now));
   await store.memories.add(
     {
       ...({

@@ -398,6 +398,7 @@ export function forgetContract(storeTest: StoreTest): void {
         memories: 0,
         asks: 0,
         routines: 0,
+        feedback: 0,
         files: [],
       };
       // Their own direct message goes in any case: files may be left of it.

@@ -29,7 +29,7 @@ export function byBolt(intake: Intake): (payload: object) => Promise<unknown> {
   const authorize = async () => ({ botToken: 'xoxb-1', botId: 'BBOT', botUserId: 'UBOT', teamId: 'T1' });
   const log = quietLog();
   const options = { authorize, receiver, logger: toSlackLogger(log), ignoreSelf: false };
-  listenToSlack(new App({ ...options, convoStore: false }), intake, log);
+  listenToSlack(new App({ ...options, convoStore: false }), intake, { reactions: true, log });
   return async (payload) => {
     const acknowledged: unknown[] = [];
     const ack: ReceiverEvent['ack'] = async (answer) => void acknowledged.push(answer);

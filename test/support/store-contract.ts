@@ -8,6 +8,7 @@ import { pendingRequestsContract } from './pending-requests-contract.ts';
 import { backlogContract } from './backlog-contract.ts';
 import { capabilityRecordsContract } from './capability-records-contract.ts';
 import { fairContract } from './fair-contract.ts';
+import { feedbackContract } from './feedback-contract.ts';
 import { forgetContract } from './forget-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
@@ -54,6 +55,7 @@ export function storeContract(open: OpenStore): void {
   retentionContract(storeTest);
   forgetContract(storeTest);
   memoriesContract(storeTest);
+  feedbackContract(storeTest);
 }
 
 const room: Conversation = { channel: 'slack', chat: 'C1', thread: '17.2' };

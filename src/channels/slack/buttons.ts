@@ -1,4 +1,5 @@
 import type { Button } from '../../core/channel.ts';
+import { thumbAction, type Thumbs } from '../../core/rating.ts';
 
 export type SlackBlock = Readonly<Record<string, unknown>>;
 
@@ -27,6 +28,23 @@ export function actionOf(
 }
 
 const ours = 'skillet:';
+
+/** Writes the two thumbs below an answer (U17). */
+export function toThumbBlocks(thumbs: Thumbs | undefined): readonly SlackBlock[] {
+  if (thumbs === undefined) return [];
+  const button = (label: string, value: string): SlackBlock => ({
+    text: plain(label),
+    value,
+    accessibility_label: cut(label, 75),
+  });
+  const element = {
+    type: 'feedback_buttons',
+    action_id: `${ours}thumbs`,
+    positive_button: button(thumbs.up, thumbAction('up')),
+    negative_button: button(thumbs.down, thumbAction('down')),
+  };
+  return [{ type: 'context_actions', elements: [element] }];
+}
 
 function row(buttons: readonly Button[]): SlackBlock {
   return { type: 'actions', elements: buttons.map(toElement) };

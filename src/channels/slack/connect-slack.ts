@@ -20,6 +20,7 @@ import { openThread } from './open-thread.ts';
 import { readEarlier } from './read-earlier.ts';
 import { storeFirst } from './store-first.ts';
 import {
+  takesReactions,
   userOf,
   type SlackApi,
   type SlackApp,
@@ -74,7 +75,8 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     convoStore: false,
   });
   const agent = agentView ? createAgentView({ call, clock, log, unstoppable }) : undefined;
-  listenToSlack(bot, createIntake(intakeOptions(api, agent, options)), log);
+  const intake = createIntake(intakeOptions(api, agent, options));
+  listenToSlack(bot, intake, { reactions: takesReactions(settings.feedback, agentView), log });
   const sender = createSender(api, paces, log);
   const openStream = agentView ? createStreams({ call, clock, ...paces }) : undefined;
   const mark = reaction === undefined;
@@ -92,7 +94,12 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     async open() {
       await bot.start();
       // The log warns of a missing scope for user groups once a list needs it (A13).
-      const features = { agentView: agentView === true, reaction: !mark, userGroups: false };
+      const features = {
+        agentView: agentView === true,
+        reaction: !mark,
+        ratings: takesReactions(settings.feedback, agentView),
+        userGroups: false,
+      };
       if (me.scopes !== undefined) await tellMissing(missedScopes(me.scopes, features), onEvent, log);
     },
     async stop() {

@@ -1,4 +1,5 @@
-import type { Channel, Prompt, Visit } from '../../core/channel.ts';
+import type { Channel, Visit } from '../../core/channel.ts';
+import type { Prompt } from '../../core/menus.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createAgentSessions } from './create-agent-sessions.ts';

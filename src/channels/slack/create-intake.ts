@@ -1,5 +1,5 @@
 import { sayIn, type Say } from '../../core/texts/say.ts';
-import type { OnEvent, Press, ShownCall, Home, Visit, Filled } from '../../core/channel.ts';
+import type { OnEvent, Press, ShownCall, StopPress, Visit, Filled, Home } from '../../core/channel.ts';
 import type { Form, OpenForm } from '../../core/form.ts';
 import { createInOrder } from '../../lib/async/in-order.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -15,6 +15,7 @@ import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';
 import {
   fromSlackPress,
+  fromSlackReaction,
   fromSlackSaid,
   toSlash,
   fromSlackStanding,
@@ -26,6 +27,9 @@ import {
 } from './to-event.ts';
 import { createMissedMessages, missedMessages } from './missed-messages.ts';
 import { createOnceGuard } from './once-guard.ts';
+
+/** What a person did, of which Slack tells once. */
+type Done = Readonly<{ press: Press } | { stop: StopPress } | { message: Message }>;
 
 type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
@@ -45,6 +49,8 @@ export type Intake = Readonly<{
   pressed(payload: unknown): Promise<void>;
   /** Somebody pressed Slack's own stop button of a thread. */
   stopped(payload: unknown): Promise<void>;
+  /** Somebody reacted to a message, or took a reaction back. */
+  reacted(payload: unknown): Promise<void>;
   /** Somebody typed a slash command. Only they see what it returns. */
   called(payload: unknown): Promise<Reply | undefined>;
   /** Somebody sent a form. It returns what is wrong in its fields. */
@@ -89,6 +95,9 @@ export function createIntake(options: IntakeOptions): Intake {
     return { ...seen, sender, chatType: facts.chatType, external: seen.external || facts.external };
   };
 
+  const lookedUp = async <Seen extends Visit | Press | StopPress | Filled>(seen: Seen): Promise<Seen> =>
+    completed(seen, await chats.lookUp(seen.conversation.chat));
+
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
@@ -118,7 +127,7 @@ export function createIntake(options: IntakeOptions): Intake {
     await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
 
-  const formsBy = (trigger: string | undefined): Readonly<{ openForm?: OpenForm }> =>
+  const formsBy = (trigger?: string): Readonly<{ openForm?: OpenForm }> =>
     trigger === undefined ? {} : { openForm: (form) => actions.openForm(form, trigger) };
 
   const languageOf = async ({ id }: Sender): Promise<string | undefined> => {
@@ -164,10 +173,9 @@ export function createIntake(options: IntakeOptions): Intake {
   };
 
   const takeForm = async (filled: Filled): Promise<FormErrors | undefined> => {
-    const facts = await chats.lookUp(filled.conversation.chat);
     const found: { errors?: FormErrors['errors'] } = {};
     const refuse = (errors: FormErrors['errors']): void => void (found.errors = errors);
-    await onEvent({ type: 'form', filled: completed(filled, facts), refuse });
+    await onEvent({ type: 'form', filled: await lookedUp(filled), refuse });
     return found.errors && { response_action: 'errors', errors: found.errors };
   };
 
@@ -180,32 +188,25 @@ export function createIntake(options: IntakeOptions): Intake {
     };
 
   const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
-    const facts = await chats.lookUp(press.conversation.chat);
-    const event = {
-      type: 'press',
-      press: completed(press, facts),
-      tell: tellTo(press),
-      ...formsBy(trigger),
-    } as const;
+    const seen = await lookedUp(press);
+    const event = { type: 'press', press: seen, tell: tellTo(press), ...formsBy(trigger) } as const;
     if (press.ephemeral !== true) return onEvent(event);
     await withThread(press, (openThread) => onEvent({ ...event, openThread }));
   };
 
+  /** Whoever does something where Slack does not name their team is a guest in a shared channel (A9). */
+  const asGuest = <Seen extends Visit | Press>(seen: Seen): Seen =>
+    seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
+
   const takeVisit = async (payload: unknown, bare: HomeVisit): Promise<void> => {
     const known = await names.of([userOf(bare.visit.sender.id)]);
     const { visit: named, tab, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
-    const seen = completed(named, await chats.lookUp(named.conversation.chat));
-    // Slack does not name the person's team here (A9).
-    const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
+    const visit = asGuest(await lookedUp(named));
     const { agent } = actions;
     if (tab === 'messages')
       return onEvent({ type: 'opened', visit, suggest: (prompts) => agent?.suggest(visit, prompts) });
-    await onEvent({
-      type: 'home',
-      visit,
-      showHome: (home) => actions.showHome(visit, home, hash),
-      ...formsBy(trigger),
-    });
+    const showHome = (home: Home): void => actions.showHome(visit, home, hash);
+    await onEvent({ type: 'home', visit, showHome, ...formsBy(trigger) });
   };
 
   const read = <What>(payload: unknown, convert: Convert<What>): WithPeople<What> | undefined => {
@@ -223,6 +224,17 @@ export function createIntake(options: IntakeOptions): Intake {
     const found = await names.of(bare.people);
     const named = found.size === 0 ? bare : convert(payload, me, found);
     return 'people' in named ? named : bare;
+  };
+
+  const takeOnce = async <What extends Done, Result>(
+    payload: unknown,
+    convert: Convert<What>,
+    take: (what: What) => Promise<Result>,
+  ): Promise<Result | undefined> => {
+    const bare = read(payload, convert);
+    if (bare === undefined) return undefined;
+    const { id } = 'press' in bare ? bare.press : 'stop' in bare ? bare.stop : bare.message;
+    return isNew(id, async () => take(await withNames(payload, bare, convert)));
   };
 
   return {
@@ -250,33 +262,22 @@ export function createIntake(options: IntakeOptions): Intake {
     async pressed(payload) {
       const visited = toHomeVisit(payload, me);
       if (visited !== undefined) return isNew(visited.visit.id, () => takeVisit(payload, visited));
-      const bare = read(payload, fromSlackPress);
-      await (bare &&
-        isNew(bare.press.id, async () => {
-          const { press, trigger } = await withNames(payload, bare, fromSlackPress);
-          await takePress(press, trigger);
-        }));
+      await takeOnce(payload, fromSlackPress, ({ press, trigger }) => takePress(press, trigger));
     },
     async stopped(payload) {
-      const bare = read(payload, fromSlackStop);
-      await (bare &&
-        isNew(bare.stop.id, async () => {
-          const { stop } = await withNames(payload, bare, fromSlackStop);
-          const facts = await chats.lookUp(stop.conversation.chat);
-          await onEvent({ type: 'stop', stop: completed(stop, facts), tell: tellTo(stop) });
-        }));
+      await takeOnce(payload, fromSlackStop, async ({ stop }) => {
+        await onEvent({ type: 'stop', stop: await lookedUp(stop), tell: tellTo(stop) });
+      });
+    },
+    async reacted(payload) {
+      await takeOnce(payload, fromSlackReaction, async ({ press }) => {
+        await onEvent({ type: 'press', press: asGuest(await lookedUp(press)) });
+      });
     },
     async called(payload) {
       const now = clock.now();
       const convert: Convert<Slash> = (of, bot, known) => toSlash(of, bot, now, known);
-      const bare = read(payload, convert);
-      return (
-        bare &&
-        isNew(bare.message.id, async () => {
-          const { message, trigger } = await withNames(payload, bare, convert);
-          return takeSlash(message, trigger);
-        })
-      );
+      return takeOnce(payload, convert, ({ message, trigger }) => takeSlash(message, trigger));
     },
     async filled(payload) {
       const form = toFilled(payload, me);

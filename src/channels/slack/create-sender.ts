@@ -5,7 +5,7 @@ import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
-import { toButtonBlocks, type SlackBlock } from './buttons.ts';
+import { toButtonBlocks, toThumbBlocks, type SlackBlock } from './buttons.ts';
 import { textField, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { whenClosed } from './create-stream.ts';
 import { findKey, keyMetadata } from './find-key.ts';
@@ -164,8 +164,10 @@ export async function orPlain<Answer>(
 export function toBody(part: Part, message: TabledMessage = toSlackMessage(part.markdown)): Body {
   const { text, blocks } = message;
   if (part.plan !== undefined) return toPlanBody(part.plan, message);
-  if (blocks.length === 0) return toPlainBody(part, message, longestText);
-  return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
+  const shown = blocks.length === 0 && part.thumbs !== undefined ? plainSections(part) : blocks;
+  if (shown.length === 0) return toPlainBody(part, message, longestText);
+  const below = [...toButtonBlocks(part.buttons ?? []), ...toThumbBlocks(part.thumbs)];
+  return { text: cut(text, longestText), blocks: [...shown, ...below] };
 }
 
 /** The steps of the work (U18), with words of the answer below them. The text says both. */
@@ -180,15 +182,18 @@ function toPlanBody(plan: Plan, { text, blocks }: TabledMessage): Body {
 /** The body in plain text. Only buttons and long text need blocks. */
 function toPlainBody(part: Part, message: TabledMessage, longest = Infinity): Body {
   const { text } = message;
-  const { markdown, buttons = [], plan } = part;
+  const { buttons = [], plan } = part;
   if (plan !== undefined) return { text: toPlanBody(plan, message).text };
   if (buttons.length === 0 && text.length <= longest) return { text };
+  return { text: cut(text, longestText), blocks: [...plainSections(part), ...toButtonBlocks(buttons)] };
+}
+
+function plainSections({ markdown }: Part): readonly SlackBlock[] {
   const points = [...(markdown.trim() || '-')];
-  const sections = Array.from({ length: Math.ceil(points.length / longestSection) }, (_, index) => {
+  return Array.from({ length: Math.ceil(points.length / longestSection) }, (_, index) => {
     const piece = points.slice(index * longestSection, (index + 1) * longestSection).join('');
     return { type: 'section', text: { type: 'plain_text', text: piece, emoji: false } };
   });
-  return { text: cut(text, longestText), blocks: [...sections, ...toButtonBlocks(buttons)] };
 }
 
 const longestSection = 3000;

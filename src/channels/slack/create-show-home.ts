@@ -1,4 +1,4 @@
-import type { Home, Visit } from '../../core/channel.ts';
+import type { Visit, Home } from '../../core/channel.ts';
 import type { Log } from '../../lib/log.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';

@@ -2,7 +2,14 @@ import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { splitForSlack } from './from-markdown.ts';
 import { slackCaptionFits, largestSlackFile } from './files.ts';
-import type { SlackApp, SlackDeps, SlackIdentity, SlackPaces, SlackSettings } from './slack-options.ts';
+import {
+  usualThumbs,
+  type SlackApp,
+  type SlackDeps,
+  type SlackIdentity,
+  type SlackPaces,
+  type SlackSettings,
+} from './slack-options.ts';
 import type { Channel } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
@@ -60,6 +67,8 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
     },
     command: (conversation, name, args) => writeSlackCommand(state.connection?.me, conversation, name, args),
     messageLink: (conversation, id) => messageLink(state.connection?.me.url, conversation, id),
+    thumbs: usualThumbs(settings.agentView),
+    hasForms: true,
     directLink: () => state.connection && directLink(state.connection.me),
   };
 }

@@ -1,4 +1,4 @@
-import type { Home, HomeSection, Visit } from '../../core/channel.ts';
+import type { Visit, Home } from '../../core/channel.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { actionOf, toButtonBlocks, type SlackBlock } from './buttons.ts';
 import { toSlackText } from './from-markdown.ts';
@@ -80,7 +80,7 @@ export function toHomeView(home: Home, chat: string): SlackBlock {
 }
 
 /** Writes a section as blocks, because views accept no `markdown` block. */
-function toBlocks({ markdown, buttons = [] }: HomeSection): readonly SlackBlock[] {
+function toBlocks({ markdown, buttons = [] }: Home[number]): readonly SlackBlock[] {
   const pieces = splitMarkdown(markdown, (piece) => toSlackText(piece).length <= longestSection);
   return [
     ...pieces.map((piece) => ({

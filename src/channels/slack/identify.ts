@@ -23,6 +23,7 @@ export const neededScopes: ReadonlyMap<string, Fixed> = new Map([
   ['im:read', fixed`the slash command and buttons in direct messages`],
   ['mpim:history', fixed`threads in group direct messages without a mention`],
   ['mpim:read', fixed`group direct messages`],
+  ['reactions:read', fixed`thumbs under answers`],
   [
     'reactions:write',
     fixed`the reaction on a message that will be answered, or on one at work in a direct message`,
@@ -32,13 +33,20 @@ export const neededScopes: ReadonlyMap<string, Fixed> = new Map([
 ]);
 
 /** The features that are in use. Scopes of the others are not needed. */
-export type SlackFeatures = Readonly<{ agentView: boolean; reaction: boolean; userGroups: boolean }>;
+export type SlackFeatures = Readonly<{
+  agentView: boolean;
+  reaction: boolean;
+  /** Whether people rate answers by reactions (U17). */
+  ratings: boolean;
+  userGroups: boolean;
+}>;
 
 /** Which scopes a token lacks, given the features in use. */
 export function missedScopes(scopes: readonly string[], features: SlackFeatures): readonly string[] {
   const unused = new Set([
     ...(features.userGroups ? [] : ['usergroups:read']),
     ...(features.reaction ? [] : ['reactions:write']),
+    ...(features.ratings ? [] : ['reactions:read']),
     ...(features.agentView ? [] : ['assistant:write']),
   ]);
   return [...neededScopes.keys()].filter((scope) => !scopes.includes(scope) && !unused.has(scope));

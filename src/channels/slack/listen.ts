@@ -9,12 +9,18 @@ const opened = 'app_home_opened';
 const stopped = 'agent_session_stopped';
 
 /** Passes each kind of event to its method. Bolt's `processEvent` rejects if one of these listeners does (Q1). */
-export function listenToSlack(app: App, intake: Intake, log: Log): void {
+export function listenToSlack(
+  app: App,
+  intake: Intake,
+  { reactions, log }: Readonly<{ reactions: boolean; log: Log }>,
+): void {
+  const reacted = reactions ? ['reaction_added', 'reaction_removed'] : [];
   app.event(oneOf(said), ({ body }) => intake.said(body));
   app.event(oneOf(membership), ({ body }) => intake.joinedOrLeft(body));
   app.event(opened, ({ body }) => intake.visited(body));
   app.event(stopped, ({ body }) => intake.stopped(body));
-  app.event(noneOf([...said, ...membership, opened, stopped]), async ({ event }) =>
+  app.event(oneOf(reacted), ({ body }) => intake.reacted(body));
+  app.event(noneOf([...said, ...membership, ...reacted, opened, stopped]), async ({ event }) =>
     log.debug({ reason: `unused event ${event.type}` }, 'Slack payload ignored'),
   );
   app.command(/^\//, async ({ body, ack }) => ack(await intake.called(body)));

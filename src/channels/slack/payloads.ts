@@ -102,6 +102,15 @@ export const sessionStopped = z.object({
   event_ts: ts,
 });
 
+export const reactionChange = z.object({
+  type: z.enum(['reaction_added', 'reaction_removed']),
+  user: id,
+  reaction: id,
+  item_user: text,
+  item: z.object({ type: z.literal('message'), channel: id, ts }),
+  event_ts: ts,
+});
+
 export const slashCommand = z.object({
   command: z.string().regex(/^\/\S+$/),
   text,

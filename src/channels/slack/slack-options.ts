@@ -1,5 +1,6 @@
 import type { RateLimiter, Reserve } from '../rate-limiter.ts';
 import type { ThreadPartners, Conversation } from '../../core/conversation.ts';
+import type { ThumbsBy } from '../../core/rating.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
@@ -25,6 +26,8 @@ export type SlackSettings = Readonly<{
   agentView?: boolean;
   /** Name of the emoji that confirms receipt; undefined for none (H13). */
   reaction?: string;
+  /** How people rate answers, from the config: by buttons with the agent view, else by reactions (U17). */
+  feedback?: ThumbsBy | 'off';
   /** If true, at most one message a second goes to a channel (H8). */
   paced: boolean;
 }>;
@@ -38,6 +41,16 @@ export type SlackDeps = Readonly<{
   log: Log;
   clock: Clock;
 }>;
+
+/** How people rate answers unless the config says otherwise (U17). */
+export function usualThumbs(agentView = false): ThumbsBy {
+  return agentView ? 'buttons' : 'reactions';
+}
+
+/** Whether people rate answers by reactions, so that the app needs to hear of them. */
+export function takesReactions(feedback: SlackSettings['feedback'], agentView?: boolean): boolean {
+  return (feedback ?? usualThumbs(agentView)) === 'reactions';
+}
 
 export type SlackPaces = Readonly<Record<'posts' | 'edits' | 'homes' | 'starts' | 'appends', RateLimiter>>;
 

@@ -4,6 +4,7 @@ import {
   blockActions,
   eventCallback,
   messageEvent,
+  reactionChange,
   sessionStopped,
   slashCommand,
   type MessageEvent,
@@ -19,6 +20,7 @@ import {
 } from './to-message.ts';
 import type { ChannelEvent, Press, StopPress } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
+import { thumbAction, type Thumb } from '../../core/rating.ts';
 
 const id = z.string().min(1);
 
@@ -160,8 +162,42 @@ export const fromSlackPress: Convert<Pressed> = (payload, me, names = noNames) =
     },
     action,
     receipt: { id: container.message_ts },
+    at: pressed?.action_ts ? millisecondsOf(pressed.action_ts) : undefined,
   };
   return { press, people: [user.id], trigger: trigger_id || undefined };
+};
+
+/** Names of thumbs, without a colour of the skin. */
+const thumbs: ReadonlyMap<string, Thumb> = new Map([
+  ['+1', 'up'],
+  ['thumbsup', 'up'],
+  ['-1', 'down'],
+  ['thumbsdown', 'down'],
+]);
+
+/** Reads a reaction with a thumb to a message of the bot. Slack does not name its thread. */
+export const fromSlackReaction: Convert<Pressed> = (payload, me, names = noNames) => {
+  const wrapper = eventCallback.safeParse(payload);
+  if (!wrapper.success) return { ignored: 'malformed event_callback' };
+  const { event, is_ext_shared_channel, team_id, authorizations } = wrapper.data;
+  const read = reactionChange.safeParse(event);
+  if (!read.success) return { ignored: `malformed ${word(event.type)}` };
+  const { type, user, reaction, item_user: author, item, event_ts: at } = read.data;
+  const thumb = thumbs.get(reaction.split('::')[0] ?? '');
+  if (thumb === undefined || author !== me.user || user === me.user)
+    return { ignored: 'a reaction that rates no answer' };
+  const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
+  const press: Press = {
+    id: `slack:${me.team}:${item.channel}:${item.ts}:reaction:${user}:${at}`,
+    conversation: { channel: 'slack', chat: item.channel },
+    chatType: 'unknown',
+    external: is_ext_shared_channel === true || !isHome,
+    sender: { id: `slack:${user}`, name: names.get(user) ?? user, kind: 'person' },
+    action: thumbAction(thumb, type === 'reaction_removed' ? 'taken back' : undefined),
+    receipt: { id: item.ts },
+    at: millisecondsOf(at),
+  };
+  return { press, people: [user] };
 };
 
 type Stopped = Readonly<{ stop: StopPress }>;

@@ -8,7 +8,7 @@ import { listenToTelegram } from './listen.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
 import { createSendPart } from './send-part.ts';
-import { createSetMenus, namesOf } from './set-menus.ts';
+import { createSetMenus, namesOf, writeTelegramCommand } from './set-menus.ts';
 import { createShowStatus } from './show-status.ts';
 import {
   createTelegramApi,
@@ -18,13 +18,14 @@ import {
   TelegramFault,
   type TelegramApi,
 } from './telegram-api.ts';
-import { wantedUpdates } from './to-event.ts';
+import { wantedKinds } from './to-event.ts';
 import { telegramChatType } from './to-message.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
+import type { ThumbsBy } from '../../core/rating.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMarkdownTask } from '../../lib/markdown/long-markdown.ts';
@@ -42,6 +43,8 @@ export type TelegramSettings = Readonly<{
   paced: boolean;
   /** The reaction on a message once it is stored; undefined for none. */
   reaction?: ReactionTypeEmoji['emoji'];
+  /** How people rate answers, from the config: by reactions unless it says otherwise (U17). */
+  feedback?: ThumbsBy | 'off';
 }>;
 
 export type TelegramDeps = Readonly<{
@@ -94,6 +97,7 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
     },
     lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
     command: (_, name, args) => writeTelegramCommand(name, args),
+    thumbs: 'reactions',
     // Only supergroups have addresses for their messages.
     messageLink({ chat, thread }, id) {
       const room = /^-100(\d+)$/.exec(chat)?.[1];
@@ -130,7 +134,8 @@ function createConnection(
         log,
       });
       const lead = (until: AbortSignal) => deps.lead(`telegram:${me.id} updates`, until);
-      intake = await openIntake(settings, { bot, foresee, lead, ...waiting });
+      const wanted = wantedKinds(settings.feedback);
+      intake = await openIntake(settings, { bot, foresee, lead, wanted, ...waiting });
       if (!me.can_read_all_group_messages) await tellPrivacy(onEvent, log);
       log.info({ bot: me.username, mode: settings.mode }, 'Telegram is connected');
     },
@@ -155,8 +160,8 @@ async function openIntake(
   const { url, secret, listen } = webhook;
   const receiver = await receiveWebhook({ bot, listen, path: new URL(url).pathname, secret, log });
   try {
-    const wanted = { url, secret_token: secret, allowed_updates: wantedUpdates };
-    await untilReached(() => bot.api.raw.setWebhook(wanted), deps);
+    const webhook = { url, secret_token: secret, allowed_updates: deps.wanted };
+    await untilReached(() => bot.api.raw.setWebhook(webhook), deps);
   } catch (error) {
     await receiver.stop();
     throw refusedWebhook(url, error);
@@ -238,14 +243,6 @@ function refusedWebhook(url: string, error: unknown): unknown {
     `Telegram refused the webhook ${url}: ${error.description}. It must be https on port 443, 80, 88 or 8443.`,
     { cause: error },
   );
-}
-
-/** Writes a command with `_` for `-`, as Telegram links it. Code is copied by a tap. */
-export function writeTelegramCommand(name: string, args = ''): string {
-  const tappable = name.toLowerCase().replaceAll('-', '_');
-  const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
-  if (args === '' && isLink) return `/${tappable}`;
-  return isLink ? `\`/${tappable} ${args}\`` : `\`${`/skill ${name} ${args}`.trim()}\``;
 }
 
 type Waiting = Readonly<{ clock: Clock; log: Log; signal: AbortSignal }>;

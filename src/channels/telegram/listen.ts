@@ -5,6 +5,7 @@ import type { Me } from './message-parts.ts';
 import {
   toEdited,
   fromTelegramPress,
+  fromTelegramReaction,
   fromTelegramSaid,
   fromTelegramStanding,
   fromTelegramStop,
@@ -63,6 +64,10 @@ export function listenToTelegram(
   });
   bot.on('stopped_message_generation', async ({ update, stoppedMessageGeneration: stopped }) => {
     const event = read(update, () => fromTelegramStop(stopped, update.update_id));
+    return event && onEvent(event);
+  });
+  bot.on('message_reaction', async ({ update, messageReaction }) => {
+    const event = read(update, () => fromTelegramReaction(messageReaction, update.update_id));
     return event && onEvent(event);
   });
   bot.on('my_chat_member', async ({ update, myChatMember }) => {

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { createTroubleLog, type TroubleLog } from '../trouble-log.ts';
 import type { TelegramListening } from './listen.ts';
 import { TelegramFault, thrownBy, type TelegramApi } from './telegram-api.ts';
-import { wantedUpdates } from './to-event.ts';
+import type { wantedKinds } from './to-event.ts';
 import { onAbort } from '../../lib/async/on-abort.ts';
 
 /** Seconds for which Telegram keeps an idle poll open. */
@@ -35,6 +35,7 @@ export function pollUpdates(deps: PollDeps): Readonly<{ stop(): Promise<void> }>
 type PollDeps = Readonly<{
   bot: Bot;
   foresee: TelegramListening['foresee'];
+  wanted: ReturnType<typeof wantedKinds>;
   /** Resolves when this process is the one that polls. The signal aborts when it no longer is. */
   lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;
@@ -81,7 +82,7 @@ async function poll(poller: Poller, leading: AbortSignal, signal: AbortSignal): 
       isOurs = true;
       told = offset;
       const batch = await api.getUpdates(
-        { offset, limit: 100, timeout: pollSeconds, allowed_updates: wantedUpdates },
+        { offset, limit: 100, timeout: pollSeconds, allowed_updates: poller.wanted },
         signal as Parameters<TelegramApi['getUpdates']>[1],
       );
       trouble.over();

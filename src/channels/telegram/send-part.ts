@@ -4,9 +4,10 @@ import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { sendAlbum, sendFile } from './files.ts';
 import { createSendAlone, isAlone, type SendAlone } from './send-alone.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
-import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
+import { filesOf, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
+import { thumbAction } from '../../core/rating.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -74,7 +75,7 @@ export function createSendPart(deps: SendDeps): SendPart {
         await withMarks(part.markdown, async (text) => {
           await pace.wait(chat);
           if (receipt.onlyTo !== undefined) return alone.edit(receipt, wordsOf(conversation, part, text));
-          return api.editMessageText({ ...message, ...text, reply_markup: keyboard(part.buttons) });
+          return api.editMessageText({ ...message, ...text, reply_markup: keyboard(part) });
         });
       } catch (error) {
         if (!saidBy(error, /message is not modified/)) throw await thrown(chat, error);
@@ -110,7 +111,7 @@ export async function withMarks<Result>(
 }
 
 function wordsOf(conversation: Conversation, part: Part, text: MarkedText): Parameters<SendAlone['send']>[1] {
-  return { ...chatAddress(conversation), ...text, ...noPreview, reply_markup: keyboard(part.buttons) };
+  return { ...chatAddress(conversation), ...text, ...noPreview, reply_markup: keyboard(part) };
 }
 
 function post(
@@ -121,7 +122,7 @@ function post(
 ): Promise<Readonly<{ message_id: number }>> {
   const [file, ...more] = filesOf(part);
   const place = { ...chatAddress(conversation), ...replyTo(part) };
-  const reply_markup = keyboard(part.buttons);
+  const reply_markup = keyboard(part);
   if (file === undefined) return api.sendMessage({ ...place, ...text, ...noPreview, reply_markup });
   const caption = part.markdown === '' ? {} : { caption: text.text, parse_mode: text.parse_mode };
   if (more.length > 0) return sendAlbum(uploads, [file, ...more], { ...place, ...caption });
@@ -141,14 +142,18 @@ export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): { reply_paramet
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
-export function keyboard(buttons: readonly Button[] = []): InlineKeyboardMarkup | undefined {
-  if (buttons.length === 0) return undefined;
+export function keyboard({ buttons = [], thumbs }: Omit<Part, 'markdown'>): InlineKeyboardMarkup | undefined {
   const rows = buttons.map((button) => [
     'url' in button
       ? { text: button.label, url: button.url }
       : { text: button.label, callback_data: button.action },
   ]);
-  return { inline_keyboard: rows };
+  const rating = [
+    { text: '👍', callback_data: thumbAction('up') },
+    { text: '👎', callback_data: thumbAction('down') },
+  ];
+  const all = thumbs === undefined ? rows : [...rows, rating];
+  return all.length === 0 ? undefined : { inline_keyboard: all };
 }
 
 function toSendError(error: unknown): SendError {

@@ -122,3 +122,11 @@ function flat(text: string): string {
 function whole(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
+
+/** Writes a command with `_` for `-`, as Telegram links it. Code is copied by a tap. */
+export function writeTelegramCommand(name: string, args = ''): string {
+  const tappable = name.toLowerCase().replaceAll('-', '_');
+  const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
+  if (args === '' && isLink) return `/${tappable}`;
+  return isLink ? `\`/${tappable} ${args}\`` : `\`${`/skill ${name} ${args}`.trim()}\``;
+}

@@ -128,7 +128,7 @@ function createStatusLine(
       },
       async post(sent) {
         const address = { ...chatAddress(conversation), ...replyTo(placeholder), ...noPreview };
-        const reply_markup = keyboard(buttons);
+        const reply_markup = keyboard({ buttons });
         const message = {
           ...address,
           reply_markup,
@@ -142,7 +142,7 @@ function createStatusLine(
         }
       },
       async edit({ id }, sent) {
-        const reply_markup = keyboard(buttons);
+        const reply_markup = keyboard({ buttons });
         const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview, reply_markup };
         try {
           await shownAs(sent, (text) => api.editMessageText({ ...message, ...text }));

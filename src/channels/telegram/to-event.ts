@@ -4,8 +4,11 @@ import type {
   ChatMemberUpdated,
   Message as TelegramMessage,
   MessageGenerationStopped,
+  MessageReactionUpdated,
+  ReactionType,
 } from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
+import { thumbAction, type Thumb, type ThumbsBy } from '../../core/rating.ts';
 import { draftIdOf } from './draft.ts';
 import { albumOf, joinOf } from './join-parts.ts';
 import type { Me } from './message-parts.ts';
@@ -17,7 +20,7 @@ import {
   type Ignored,
 } from './to-message.ts';
 
-export const wantedUpdates = [
+const wantedUpdates = [
   'message',
   'edited_message',
   'channel_post',
@@ -26,6 +29,13 @@ export const wantedUpdates = [
   'stopped_message_generation',
   'my_chat_member',
 ] as const;
+
+/** The kinds of updates that the bot asks for. Reactions come only if asked for, in groups only to administrators. */
+export function wantedKinds(
+  ratings: ThumbsBy | 'off' = 'reactions',
+): readonly ((typeof wantedUpdates)[number] | 'message_reaction')[] {
+  return ratings === 'reactions' ? [...wantedUpdates, 'message_reaction'] : wantedUpdates;
+}
 
 /**
  * What a part of an update means, or why it is ignored. These functions throw only for shapes that Telegram never
@@ -93,6 +103,7 @@ export function fromTelegramPress(query: CallbackQuery, now: number): Converted 
           alone === undefined ? { id: String(message.message_id) } : { id: String(alone), onlyTo: sender.id },
         ephemeral: alone === undefined ? undefined : true,
         privateReply: { kind: 'press', id: query.id, at: now },
+        at: now,
       },
     },
   };
@@ -115,6 +126,42 @@ export function fromTelegramStop(
         external: false,
         sender: telegramPerson({ id, is_bot: false, first_name, last_name }),
         isOf: (placeholder) => draftIdOf(placeholder) === draft,
+      },
+    },
+  };
+}
+
+const thumbs: ReadonlyMap<string, Thumb> = new Map([
+  ['👍', 'up'],
+  ['👎', 'down'],
+]);
+
+function thumbsIn(reactions: readonly ReactionType[]): readonly Thumb[] {
+  return reactions.flatMap((one) => (one.type === 'emoji' ? (thumbs.get(one.emoji) ?? []) : []));
+}
+
+/** Somebody changed their reactions to a message. Telegram does not say whose message it is. */
+export function fromTelegramReaction(
+  { chat, message_id: message, user, date, ...reactions }: MessageReactionUpdated,
+  update: number,
+): Converted {
+  if (user === undefined) return { ignored: 'somebody reacted anonymously' };
+  const [before, now] = [thumbsIn(reactions.old_reaction), thumbsIn(reactions.new_reaction)];
+  const given = now.findLast((thumb) => !before.includes(thumb)) ?? now.at(-1);
+  const thumb = given ?? before.at(-1);
+  if (thumb === undefined) return { ignored: 'a reaction without a thumb' };
+  return {
+    event: {
+      type: 'press',
+      press: {
+        id: `telegram:${chat.id}:reaction:${update}`,
+        conversation: { channel: 'telegram', chat: String(chat.id) },
+        chatType: telegramChatType(chat),
+        external: false,
+        sender: telegramPerson(user),
+        action: thumbAction(thumb, given === undefined ? 'taken back' : undefined),
+        receipt: { id: String(message) },
+        at: date * 1000,
       },
     },
   };

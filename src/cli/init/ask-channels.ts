@@ -79,7 +79,10 @@ export async function askSlack(dialog: Dialog, flags: WizardFlags): Promise<Slac
     if (flags.offline === true) return { botToken, appToken, apiUrl };
     const tokens = { botToken: botToken.value, appToken: appToken.value, apiUrl: apiUrl ?? slackApi };
     const probe = await dialog.during('Asking Slack', () =>
-      probeSlack({ ...tokens, features: { agentView: true, reaction: false, userGroups: false } }),
+      probeSlack({
+        ...tokens,
+        features: { agentView: true, reaction: false, ratings: false, userGroups: false },
+      }),
     );
     if (probe.ok) {
       dialog.say(`Slack knows the app: @${probe.user} in ${probe.team}.`);

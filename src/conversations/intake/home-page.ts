@@ -1,7 +1,7 @@
 import type { MessageDenial } from '../../access/decide-message.ts';
 import type { App } from '../../app.ts';
 import type { Users } from '../../access/users.ts';
-import type { ChannelEvent, Home, HomeSection, Visit } from '../../core/channel.ts';
+import type { ChannelEvent, Visit, Home } from '../../core/channel.ts';
 import { operatorZone } from '../../core/local-time.ts';
 import type { Message } from '../../core/message.ts';
 import type { Skill } from '../../core/skill.ts';
@@ -76,7 +76,7 @@ async function runs({ sender }: Visit, { runtime, store }: PageDeps): Promise<Ho
   );
 }
 
-async function skills(visit: Visit, { overview, writeCommand }: PageDeps): Promise<HomeSection> {
+async function skills(visit: Visit, { overview, writeCommand }: PageDeps): Promise<Home[number]> {
   const { conversation, sender } = visit;
   const usable = await overview.usable(visit);
   const write = (name: string, args?: string): string => writeCommand(conversation, name, args);

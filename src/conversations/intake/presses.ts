@@ -27,7 +27,12 @@ export async function press(event: PressEvent, say: SayAs, deps: PressDeps): Pro
   // Removed people can still see buttons, but may not use them (S11).
   const may = await deps.users.mayAct(pressed);
   if (!may.allowed) {
-    log.warn({ sender: sender.id, action, code: may.code }, 'somebody who is not admitted pressed a button');
+    // Reactions are on any message, and nobody is told of them.
+    const level = event.tell === undefined ? 'debug' : 'warn';
+    log[level](
+      { sender: sender.id, action, code: may.code },
+      'somebody who is not admitted pressed a button',
+    );
     event.tell?.(sayIn(sender.language)`You don’t have access to this bot. Ask its operator for it.`);
     return;
   }

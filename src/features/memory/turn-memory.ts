@@ -20,7 +20,9 @@ export type MemoryOfTurns = Readonly<{
    * What memory adds to a turn. Undefined where memory is switched off for this chat (`/settings remember on false`,
    * K3).
    */
-  turn(turn: Pick<NewTurn, 'message' | 'transcript'>): Promise<Required<TurnPart> | undefined>;
+  turn(
+    turn: Pick<NewTurn, 'message' | 'transcript'>,
+  ): Promise<Required<Omit<TurnPart, 'rateable'>> | undefined>;
   /** The tools for a run, which are offered only if its skill names them (T5). */
   runTools(requester: Requester, transcript: string): Promise<readonly Tool[]>;
 }>;

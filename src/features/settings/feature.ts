@@ -48,7 +48,8 @@ function createSettings(app: App): Feature {
         return changed.refused === undefined ? undefined : { told: changed.refused };
       },
     },
-    form: (filled) => settings.takeForm(filled),
+    form: async (filled) =>
+      filled.action.startsWith(`${settingPrefix}:`) ? settings.takeForm(filled) : undefined,
     async home({ conversation, chatType, sender }) {
       const menu = await settings.menu({
         conversation,

@@ -1,6 +1,7 @@
 import { isReachable, modelAddress } from '../../agent/models/model-place.ts';
 import { probeAbilities, probeModel, type Ability, type ModelProbe } from '../../agent/models/probe-model.ts';
 import { probeSlack } from '../../channels/slack/probe-slack.ts';
+import { takesReactions } from '../../channels/slack/slack-options.ts';
 import { probeTelegram } from '../../channels/telegram/probe-telegram.ts';
 import { proxyVariables } from '../../config/way-out.ts';
 import { slackUserGroups } from '../../config/people-groups.ts';
@@ -107,7 +108,12 @@ async function checkSlack(config: Config): Promise<Check | undefined> {
     botToken,
     appToken: mode === 'socket' ? appToken : undefined,
     apiUrl,
-    features: { agentView, reaction: reaction !== '', userGroups: slackUserGroups(config).length > 0 },
+    features: {
+      agentView,
+      reaction: reaction !== '',
+      ratings: takesReactions(config.bot.feedback, agentView),
+      userGroups: slackUserGroups(config).length > 0,
+    },
   });
   if (!probe.ok) {
     const code = probe.refused ? 'SLACK_REFUSED' : 'SLACK_UNREACHABLE';

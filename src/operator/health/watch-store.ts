@@ -86,6 +86,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       show: repeat,
       shown: repeat,
       receipt: repeat,
+      sentAs: refuse,
       pending: repeat,
       givenUp: refuse,
       revive: refuse,
@@ -136,6 +137,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       remove: wait,
       removeOf: refuse,
     },
+    feedback: { give: refuse, explain: refuse, find: repeat, list: refuse },
     fire: refuse,
     files: (method) => () => {
       const files = method();

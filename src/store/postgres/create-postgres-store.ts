@@ -5,6 +5,7 @@ import { createForget } from '../forget-rows.ts';
 import { createGroupContext } from '../group-context.ts';
 import { createInbox } from '../inbox.ts';
 import { createKeyed } from '../keyed.ts';
+import { createFeedbackStore } from '../feedback.ts';
 import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
@@ -95,6 +96,7 @@ export function createPostgresStore(backing: PostgresParts, wire: NotifyBus, ann
     capabilities: createCapabilityRecords(sql),
     routines,
     memories: createMemories(sql, log),
+    feedback: createFeedbackStore(sql, log),
     signals: createSignals(wire),
     ...createPostgresCommit(backing, { beside, move }),
     stop,

@@ -2,6 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { baseTables } from './base-tables.ts';
 import { capabilityTables } from './capability-tables.ts';
 import { fairStart } from './fair-start.ts';
+import { feedbackTable } from './feedback-table.ts';
 import { fileTables } from './file-tables.ts';
 import { queueFunctions } from './queue-functions.ts';
 import { memoryTables } from './memory-tables.ts';
@@ -32,6 +33,7 @@ export const postgresSchema: readonly string[] = [
     processTables,
     fileTables,
   ].join('\n'),
+  feedbackTable,
 ];
 
 /** Steps that remove something, with how many steps a process has to know to work without it. */

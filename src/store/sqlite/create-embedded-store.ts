@@ -5,6 +5,7 @@ import { createCapabilityRecords } from '../capability-records.ts';
 import { createGroupContext } from '../group-context.ts';
 import { createInbox } from '../inbox.ts';
 import { createKeyed } from '../keyed.ts';
+import { createFeedbackStore } from '../feedback.ts';
 import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
@@ -72,6 +73,7 @@ export function createEmbeddedStore(
     capabilities: createCapabilityRecords(sql),
     routines,
     memories: createMemories(sql, log),
+    feedback: createFeedbackStore(sql, log),
     signals: createLocalSignals(),
     ...createSqliteCommit(backing, { items, parts, beside, move, toAnswer, toSend }),
     stop,

@@ -254,4 +254,15 @@ export const sqliteSchema: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX runs_day ON runs (day);
   CREATE INDEX runs_sender ON runs (sender);`,
+  `CREATE TABLE feedback (
+    id TEXT PRIMARY KEY,
+    sender TEXT NOT NULL,
+    thumb TEXT NOT NULL CHECK (thumb IN ('up', 'down')),
+    at INTEGER NOT NULL,
+    reason TEXT,
+    about TEXT
+  ) STRICT;
+  CREATE INDEX feedback_sender ON feedback (sender);
+  CREATE INDEX feedback_at ON feedback (at, id);
+  CREATE INDEX outbox_receipts ON outbox (receipt, queue) WHERE receipt IS NOT NULL`,
 ];

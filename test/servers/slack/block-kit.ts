@@ -47,7 +47,6 @@ const unread = [
   'container',
   'card',
   'alert',
-  'context_actions',
   'data_visualization',
   'input',
 ];
@@ -80,6 +79,8 @@ export function checkBlock(block: unknown, at: string): readonly string[] {
       return [...id, ...checkTaskCard(block, at)];
     case 'data_table':
       return [...id, ...checkDataTable(block, at)];
+    case 'context_actions':
+      return [...id, ...checkItems(block['elements'], 5, `${at}/elements`, checkContextAction)];
     default:
       return typeof block['type'] === 'string' && unread.includes(block['type'])
         ? id
@@ -115,6 +116,26 @@ function checkActions(block: Json, at: string): readonly string[] {
 
 function checkContextElement(element: unknown, at: string): readonly string[] {
   return isObject(element) && element['type'] === 'image' ? [] : checkText(element, 3000, at);
+}
+
+/** The two thumbs, and buttons with an icon, which the bot does not build. */
+function checkContextAction(element: unknown, at: string): readonly string[] {
+  if (!isObject(element)) return [`must be an object [json-pointer:${at}]`];
+  const base = longText(element['action_id'], 255, `${at}/action_id`);
+  if (element['type'] === 'icon_button') return base;
+  if (element['type'] !== 'feedback_buttons')
+    return [...base, `unsupported type: ${String(element['type'])} [json-pointer:${at}/type]`];
+  const button = (name: string): readonly string[] => {
+    const one = element[name];
+    const place = `${at}/${name}`;
+    if (!isObject(one)) return [`missing required field: ${name} [json-pointer:${at}]`];
+    return [
+      ...checkText(one['text'], 75, `${place}/text`, ['plain_text']),
+      ...needText(one['value'], 2000, `${place}/value`),
+      ...longText(one['accessibility_label'], 75, `${place}/accessibility_label`),
+    ];
+  };
+  return [...base, ...button('positive_button'), ...button('negative_button')];
 }
 
 /** Buttons and menus; other elements are let through. */

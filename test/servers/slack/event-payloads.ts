@@ -67,6 +67,18 @@ export function mentionEvent(workspace: Workspace, room: SlackRoom, message: Sto
   return { ...body, type: 'app_mention', channel: room.id, event_ts: message.ts };
 }
 
+/** Somebody (the bot, too) reacted to a message. It names no thread. */
+export function reactionEvent(
+  workspace: Workspace,
+  message: StoredMessage,
+  what: Readonly<{ user: string; reaction: string; change: 'added' | 'removed' }>,
+): Json {
+  const { user, reaction, change } = what;
+  const item = { type: 'message', channel: message.channel, ts: message.ts };
+  const event_ts = workspace.nextTs();
+  return { type: `reaction_${change}`, user, reaction, item_user: message.user, item, event_ts };
+}
+
 /** Somebody (the bot, too) changed or deleted a message: the user is nested, so it is easily taken for a new message. */
 export function changeEvent(
   workspace: Workspace,

@@ -38,6 +38,8 @@ export const slackEvents: Readonly<Record<string, readonly string[]>> = {
   'message.groups': ['groups:history'],
   'message.im': ['im:history'],
   'message.mpim': ['mpim:history'],
+  reaction_added: ['reactions:read'],
+  reaction_removed: ['reactions:read'],
 };
 
 /** Whether Slack tells an app with these scopes of an event: only if it is subscribed to it. */

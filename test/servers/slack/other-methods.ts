@@ -1,6 +1,6 @@
 import { agentMethods } from './agent-methods.ts';
 import { isStreaming } from './chat-methods.ts';
-import { messageBody, type Json } from './event-payloads.ts';
+import { messageBody, reactionEvent, type Json } from './event-payloads.ts';
 import { manifest } from './manifest.ts';
 import {
   isTrue,
@@ -148,6 +148,8 @@ function react(args: Json, context: MethodContext, change: 'added' | 'removed'):
   if (change === 'added' && isThere) return refuse('already_reacted');
   if (change === 'removed' && !isThere) return refuse('no_reaction');
   message.reactions = change === 'added' ? [...others, name] : others;
+  const told = { user: context.workspace.bot.user, reaction: name, change };
+  context.emit({ room, event: reactionEvent(context.workspace, message, told) });
   context.shown({ kind: 'reaction', change, channel: room.id, ts: message.ts, name });
   return {};
 }

@@ -1,5 +1,5 @@
 import type { Attempt, Delivered, Delivery, DeliveryKnobs, Outbound } from './delivery.ts';
-import { changeEvent, mentionEvent, messageEvent, type Json } from './event-payloads.ts';
+import { changeEvent, mentionEvent, messageEvent, reactionEvent, type Json } from './event-payloads.ts';
 import { homePress, homeVisit } from './home-visits.ts';
 import { pressPayload } from './press-payload.ts';
 import type { ResponseUrls } from './response-urls.ts';
@@ -45,6 +45,13 @@ export type People = Readonly<{
    * bot's streams in that thread; the session stays as it is until the app changes it.
    */
   stop(user: SlackUser, thread: Readonly<{ channel: string; ts: string }>): Promise<readonly Delivered[]>;
+  /** Adds a reaction to a message, by its name such as `+1`, or takes it away. */
+  react(
+    user: SlackUser,
+    message: Readonly<{ channel: string; ts: string }>,
+    reaction: string,
+    change?: 'added' | 'removed',
+  ): Promise<readonly Delivered[]>;
   /** Opens the Home tab. */
   openHome(user: SlackUser): Promise<readonly Delivered[]>;
   /** Opens the Messages tab: the direct message. */
@@ -73,6 +80,7 @@ export function createPeople(
   views: Views,
 ): People {
   const { bot } = workspace;
+  const reacted = new Set<string>();
 
   const post: People['post'] = (user, room, text, options = {}) => {
     const message: StoredMessage = {
@@ -189,6 +197,17 @@ export function createPeople(
         streaming_message_ts: streams.map((stream) => stream.ts),
         event_ts: workspace.nextTs(),
       };
+      return delivery.send([{ room, event }]);
+    },
+
+    react(user, message, reaction, change = 'added') {
+      const [room, stored] = find(message);
+      const key = `${room.id} ${stored.ts} ${user.id} ${reaction}`;
+      if (reacted.has(key) === (change === 'added')) throw new Error(`${reaction} can't be ${change} again`);
+      if (change === 'added') reacted.add(key);
+      else reacted.delete(key);
+      if (!room.members.has(bot.user)) return Promise.resolve([]);
+      const event = reactionEvent(workspace, stored, { user: user.id, reaction, change });
       return delivery.send([{ room, event }]);
     },
 

@@ -35,9 +35,12 @@ export function pressPayload(
 
 function elementOf(blocks: readonly Json[], label: string): { element: Json; option?: Json } {
   const elements = blocks.flatMap((block) =>
-    block['type'] === 'actions' ? (block['elements'] as Json[]) : [],
+    block['type'] === 'actions' || block['type'] === 'context_actions' ? (block['elements'] as Json[]) : [],
   );
   for (const element of elements) {
+    const thumbs = [element['positive_button'], element['negative_button']] as (Json | undefined)[];
+    const thumb = thumbs.find((one) => one !== undefined && labelOf(one) === label);
+    if (thumb !== undefined) return { element: { ...element, ...thumb } };
     if (labelOf(element) === label) return { element };
     const option = ((element['options'] as Json[] | undefined) ?? []).find((one) => labelOf(one) === label);
     if (option !== undefined) return { element, option };

@@ -1,4 +1,4 @@
-import type { InlineKeyboardButton, Message, User } from 'grammy/types';
+import type { InlineKeyboardButton, Message, ReactionTypeEmoji, User } from 'grammy/types';
 import { deliver } from './deliver-message.ts';
 import type { Entity } from './entity.ts';
 import { withEntities } from './format-text.ts';
@@ -75,6 +75,11 @@ export type Person = Readonly<{
   ): Readonly<{ answered(): boolean; text(): string | undefined }>;
   /** Presses the stop button of the draft that is shown in the private chat. */
   stops(): void;
+  /**
+   * Sets this person's reactions to a message; none takes them away. Gives whether the bot is told: it has to ask for such
+   * updates, and to be an administrator of a group. `as`: anonymously.
+   */
+  reacts(id: number, emoji: readonly string[], where?: Chat, as?: 'group'): boolean;
   blocks(): void;
   unblocks(): void;
 }>;
@@ -94,6 +99,7 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
   };
 
   const saidAt = new Map<number, number>();
+  const reacted = new Map<string, readonly string[]>();
 
   function send(content: Partial<Message>, how: Saying): number {
     const room = roomOf(how.in);
@@ -212,6 +218,22 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
       const { id: draft_id, thread } = draft;
       const place = thread === undefined ? {} : { message_thread_id: thread };
       world.queue.add('stopped_message_generation', { chat: chatOf(home), ...place, draft_id }, home.id);
+    },
+    reacts(id, emoji, where, as) {
+      const room = roomOf(where);
+      if (room.messages.get(id)?.deleted !== false) throw new Error(`no message ${id} to react to`);
+      // Three with a subscription, one without.
+      if (emoji.length > 3) throw new Error('a person has at most three reactions');
+      const key = `${room.id} ${id}`;
+      const toTypes = (all: readonly string[]): readonly ReactionTypeEmoji[] =>
+        all.map((one) => ({ type: 'emoji', emoji: one as ReactionTypeEmoji['emoji'] }));
+      const before = toTypes(reacted.get(key) ?? []);
+      reacted.set(key, emoji);
+      if (room.type !== 'private' && room.standing !== 'administrator') return false;
+      const by = as === undefined ? { user } : { actor_chat: chatOf(room) };
+      const change = { chat: chatOf(room), message_id: id, ...by, date: world.date() };
+      const told = { ...change, old_reaction: before, new_reaction: toTypes(emoji) };
+      return world.queue.add('message_reaction', told, room.id) !== undefined;
     },
     blocks: () => dm.setBot('blocked'),
     unblocks: () => dm.setBot('member'),
