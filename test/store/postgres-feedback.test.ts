@@ -16,13 +16,14 @@ test(
     t.after(async () => {
       for (const store of stores) await store.close();
     });
+    const storeOf = (n: number) => stores[n % 3] ?? assert.fail();
     const events = Array.from({ length: 60 }, (_, n) => ({
       at: 1_000 + ((n * 37) % 60),
       who: ['telegram:1', 'telegram:2'][n % 2] ?? '',
     }));
     await Promise.all(
       events.map(({ at, who }, n) =>
-        stores[n % 3]?.feedback.give(thumb(who, at, { sender: who, thumb: at % 3 === 0 ? 'up' : 'down' })),
+        storeOf(n).feedback.give(thumb(who, at, { sender: who, thumb: at % 3 === 0 ? 'up' : 'down' })),
       ),
     );
     const newest = (who: string) => Math.max(...events.filter((one) => one.who === who).map(({ at }) => at));
@@ -33,9 +34,9 @@ test(
         ['telegram:1', 'telegram:2'].map((who) => [who, newest(who), newest(who) % 3 === 0 ? 'up' : 'down']),
       );
     }
-    await stores[0]?.forget('telegram:1');
+    await storeOf(0).forget('telegram:1');
     assert.deepEqual(
-      (await stores[2]?.feedback.list())?.map(({ sender }) => sender),
+      (await storeOf(2).feedback.list()).map(({ sender }) => sender),
       ['telegram:2'],
     );
   },
