@@ -2,17 +2,34 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Effort } from './claude-models.ts';
 import type { Diagnostic } from './codes.ts';
 
-export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
+export type Tokens = Readonly<{
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** Those of `cacheWrite` that are kept for an hour, which costs more (M20). Undefined: none. */
+  cacheWriteHour?: number;
+}>;
+
+/** What a write that is kept for an hour costs, relative to one for five minutes. */
+export const hourFactor = 1.6;
 
 export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 export function addTokens(a: Tokens, b: Tokens): Tokens {
-  return {
+  const hour = (a.cacheWriteHour ?? 0) + (b.cacheWriteHour ?? 0);
+  const sum = {
     input: a.input + b.input,
     output: a.output + b.output,
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
   };
+  return hour === 0 ? sum : { ...sum, cacheWriteHour: hour };
+}
+
+/** The tokens with writes for an hour as so many for five minutes, which cost the same. */
+export function asPriced({ cacheWriteHour = 0, ...tokens }: Tokens): Tokens {
+  return { ...tokens, cacheWrite: tokens.cacheWrite + Math.round(cacheWriteHour * (hourFactor - 1)) };
 }
 
 export type ModelRequest = Readonly<{
@@ -87,11 +104,15 @@ export type ModelSettings = Readonly<{
   vision?: boolean | undefined;
   thinking?: 'off' | 'adaptive' | 'between_tools' | number | undefined;
   effort?: Effort | undefined;
+  cache?: CacheTtl | undefined;
   priceIn?: number | undefined;
   priceOut?: number | undefined;
   priceCacheRead?: number | undefined;
   priceCacheWrite?: number | undefined;
 }>;
+
+/** How long the cache keeps what is sent: `auto` as the rhythm of requests pays for it (M20). */
+export type CacheTtl = 'auto' | '5m' | '1h';
 
 /** All models, complete with the built-in aliases and the endpoint and key of `default`. */
 export type ModelsSettings = Readonly<{

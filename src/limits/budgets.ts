@@ -3,7 +3,7 @@ import type { Config } from '../config/complete-config.ts';
 import { pricesOf } from '../config/model-prices.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import { localDay, operatorZone, untilNextDay } from '../core/local-time.ts';
-import { resolveModel, type Tokens } from '../core/model.ts';
+import { asPriced, resolveModel, type Tokens } from '../core/model.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -243,7 +243,7 @@ export function costOf({ models }: Config, alias: string, tokens: Tokens): numbe
   const settings = resolveModel(models, alias);
   const prices = settings && pricesOf(settings);
   if (prices === undefined) return undefined;
-  const { input, output, cacheRead, cacheWrite } = tokens;
+  const { input, output, cacheRead, cacheWrite } = asPriced(tokens);
   return (
     (input * prices.in +
       output * prices.out +

@@ -16,6 +16,7 @@ const tokens = z.object({
   output: z.number(),
   cacheRead: z.number(),
   cacheWrite: z.number(),
+  cacheWriteHour: z.number().optional(),
 } satisfies FieldsOf<Tokens>);
 /** The taint of something stored, as stores write them (S7). */
 export const storedTaint: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();

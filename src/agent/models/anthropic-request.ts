@@ -9,7 +9,12 @@ import { once } from '../../lib/async/mutex.ts';
 /** Prefix of ids of calls that the bot makes for a person. Models can't use it. */
 const hostCallPrefix = 'person_';
 
-const mark = { type: 'ephemeral' } as const;
+type Mark = Anthropic.CacheControlEphemeral;
+const mark: Mark = { type: 'ephemeral' };
+const hourMark: Mark = { type: 'ephemeral', ttl: '1h' };
+
+/** How long the cache keeps the system prompt with the tools, and the messages. */
+export type CacheTimes = Readonly<{ start: '5m' | '1h'; messages: '5m' | '1h' }>;
 
 /** How many blocks back the API looks for a cached prefix. */
 const lookback = 20;
@@ -137,15 +142,22 @@ type Cacheable = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
  * Marks at most four breakpoints (M5): the first system block and three user messages. The last two find the turn's
  * previous request, the third one the last request for the same people (`known`).
  */
-export function withCachePoints({ system, messages, tools }: Cacheable, known?: number): Cacheable {
+export function withCachePoints(
+  { system, messages, tools }: Cacheable,
+  known?: number,
+  times: CacheTimes = { start: '5m', messages: '5m' },
+): Cacheable {
+  const markOf = (time: '5m' | '1h'): Mark => (time === '1h' ? hourMark : mark);
   const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
   const ends = [...users.slice(-2), ...thirdEnd(messages, users.slice(0, -1), known)];
   return {
-    tools: system.length > 0 ? tools : markLast(tools),
-    system: system.map((block, index) => (index === 0 ? { ...block, cache_control: mark } : block)),
+    tools: system.length > 0 ? tools : markLast(tools, markOf(times.start)),
+    system: system.map((block, index) =>
+      index === 0 ? { ...block, cache_control: markOf(times.start) } : block,
+    ),
     messages: messages.map((message, index) =>
       message.role === 'user' && ends.includes(index)
-        ? { ...message, content: markLast(asBlocks(message.content)) }
+        ? { ...message, content: markLast(asBlocks(message.content), markOf(times.messages)) }
         : message,
     ),
   };
@@ -170,9 +182,9 @@ function thirdEnd(
   return near.slice(-1);
 }
 
-function markLast<Block extends object>(content: readonly Block[]): Block[] {
+function markLast<Block extends object>(content: readonly Block[], control: Mark): Block[] {
   return content.map((block, index) =>
-    index === content.length - 1 ? { ...block, cache_control: mark } : block,
+    index === content.length - 1 ? { ...block, cache_control: control } : block,
   );
 }
 

@@ -10,6 +10,10 @@ export type Assembled = Readonly<{
   /** Members are undefined if the server did not tell them or told 0. */
   tokens: Partial<Tokens>;
   model: string | undefined;
+  /** Undefined if the server gave none. */
+  id: string | undefined;
+  /** Why its cache did not hold what an earlier request began with, in its words (M20). */
+  cacheMiss: string | undefined;
 }>;
 
 export type Assembly = Readonly<{
@@ -54,11 +58,16 @@ export function createAssembly(options: Readonly<{ tags: boolean; inside: boolea
   let stopReason: string | undefined;
   let counts: Fields = {};
   let model: string | undefined;
+  let id: string | undefined;
+  let cacheMiss: string | undefined;
   let told = false;
   let known = false;
 
-  function message({ model: name, usage, stop_reason, content }: Fields): string {
+  function message({ id: given, model: name, usage, stop_reason, content, diagnostics }: Fields): string {
     known = true;
+    if (typeof given === 'string') id ??= given;
+    const reason = asFields(asFields(diagnostics)['cache_miss_reason'])['type'];
+    if (typeof reason === 'string') cacheMiss = reason;
     if (typeof name === 'string' && name !== '') model ??= name;
     counts = { ...counts, ...countsOf(usage) };
     stop(stop_reason);
@@ -104,7 +113,14 @@ export function createAssembly(options: Readonly<{ tags: boolean; inside: boolea
     isWhole: () => told || (drafts.length > 0 && drafts.every(({ ended }) => ended)),
     isForeign: () => !known,
     beganInside: () => drafts.some(({ filter }) => filter?.beganInside() === true),
-    assembled: () => ({ content: drafts.map(toBlock), stopReason, tokens: toTokens(counts), model }),
+    assembled: () => ({
+      content: drafts.map(toBlock),
+      stopReason,
+      tokens: toTokens(counts),
+      model,
+      id,
+      cacheMiss,
+    }),
   };
 }
 
@@ -235,7 +251,10 @@ function asFields(value: unknown): Fields {
 
 /** The positive counts of a usage, as whole numbers. */
 function countsOf(usage: unknown): Fields {
-  const counts = Object.entries(asFields(usage)).map(([key, count]) => [key, Number(count)] as const);
+  const fields = asFields(usage);
+  const counts = Object.entries({ ...fields, ...asFields(fields['cache_creation']) }).map(
+    ([key, count]) => [key, Number(count)] as const,
+  );
   return Object.fromEntries(
     counts.flatMap(([key, count]) => (Number.isFinite(count) && count > 0 ? [[key, Math.round(count)]] : [])),
   );
@@ -248,5 +267,6 @@ function toTokens(counts: Fields): Partial<Tokens> {
     output: count('output_tokens'),
     cacheRead: count('cache_read_input_tokens'),
     cacheWrite: count('cache_creation_input_tokens'),
+    cacheWriteHour: count('ephemeral_1h_input_tokens'),
   };
 }

@@ -6,6 +6,7 @@ import { listedModel } from '../../core/listed-models.ts';
 import { ModelError } from '../../core/errors.ts';
 import {
   resolveModel,
+  type CacheTtl,
   type Model,
   type ModelApi,
   type Models,
@@ -87,8 +88,16 @@ function httpSettings(alias: string, settings: ModelSettings): Parameters<typeof
     maxTokens: maxTokens ?? (isClaude(model) || listed !== undefined ? 16_000 : 4_096),
     contextWindow: settings.contextWindow ?? known ?? (isClaude(model) ? 200_000 : undefined),
     sees: settings.vision,
+    cache: cacheOf(alias, settings),
+    diagnoses: api === 'anthropic' && baseUrl === undefined && isClaude(model),
     ...thinkingOf(settings),
   };
+}
+
+/** The start of the default alias's requests is the same in many chats, so its rhythm is worth watching (M20). */
+function cacheOf(name: string, { cache = 'auto', api = 'anthropic', model }: ModelSettings): CacheTtl {
+  const isWatched = name === 'default' && api === 'anthropic' && isClaude(model);
+  return cache === 'auto' && !isWatched ? '5m' : cache;
 }
 
 /** How a model thinks: as the config says, else as fits a chat (M16). */

@@ -1,8 +1,17 @@
+import { hash } from 'node:crypto';
 import type Anthropic from '@anthropic-ai/sdk';
 import { isRefusal, judgeFailure, toModelError, withRetries } from './model-failure.ts';
+import { createCacheRhythm, type CacheRhythm } from './cache-rhythm.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
 import { isClaude, claudeModel, effortLevels, type Effort } from '../../core/claude-models.ts';
-import type { Model, ModelAnswer, ModelApi, ModelRequest, ModelSettings } from '../../core/model.ts';
+import type {
+  CacheTtl,
+  Model,
+  ModelAnswer,
+  ModelApi,
+  ModelRequest,
+  ModelSettings,
+} from '../../core/model.ts';
 import { stopReasonOf } from '../fit-history.ts';
 import { estimateTokens } from '../plan-compaction.ts';
 import { readModelAnswer, type AnswerForm, type ReadAnswer } from './read-answer.ts';
@@ -48,6 +57,10 @@ export type HttpModelSettings = Readonly<{
   /** A word, or a budget of at least 1024 tokens. */
   thinking?: ModelSettings['thinking'];
   effort?: ModelSettings['effort'];
+  /** How long the cache keeps what is sent. Default: five minutes. */
+  cache?: CacheTtl | undefined;
+  /** Whether the server takes `diagnostics`, which say why a cache did not hold. */
+  diagnoses?: boolean;
   /** The most that a skill may ask for. Undefined: what skills ask for does not count. */
   mostEffort?: Effort;
 }>;
@@ -82,6 +95,7 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
   const redact = createRedactor(secretsOf(endpoint));
   let thinksFirst = false;
   const load = once(() => connect(endpoint, watchedFetch(silenceMs, clock)));
+  const rhythm = createCacheRhythm(settings.cache ?? '5m');
 
   return {
     alias,
@@ -92,7 +106,9 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
     async complete(request, signal, onText) {
       signal.throwIfAborted();
       const bound = boundThinking(request, account);
-      const body = toBody(request, bound, settings);
+      const digest = hash('sha256', JSON.stringify([request.system[0], request.tools]));
+      const start = rhythm.ask(digest, clock.now());
+      const body = toBody(request, { bound, start }, settings);
       const characters = Math.max(leastCharacters, body.max_tokens * longestToken);
       const onTextOf = shownOnce(onText);
       const attempt = async (): Promise<ModelAnswer> => {
@@ -110,6 +126,8 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
         });
         // From now on this model's words are held back until its thinking ends.
         thinksFirst ||= answer.beganInside;
+        rhythm.answered(digest, answer.id);
+        logMiss(start, answer, { alias, log });
         return { ...toAnswer(answer, request, bound, settings), firstChunkMs };
       };
       const onRetry = (error: unknown, waitMs: number): void =>
@@ -166,7 +184,7 @@ function watchedFetch(silenceMs: number | undefined, clock: Clock): Fetch {
 
 function toBody(
   { system: said, tools: given, toolChoice, effort: asked }: ModelRequest,
-  bound: BoundRequest,
+  { bound, start }: Readonly<{ bound: BoundRequest; start: ReturnType<CacheRhythm['ask']> }>,
   settings: HttpModelSettings,
 ): AskedBody {
   const { endpoint, maxTokens, thinking } = settings;
@@ -174,6 +192,7 @@ function toBody(
   const { system, messages, tools } = withCachePoints(
     { messages: bound.messages, system: said, tools: given },
     bound.known,
+    { start: start.ttl, messages: settings.cache === '1h' ? '1h' : '5m' },
   );
   return {
     model: endpoint.name,
@@ -184,7 +203,19 @@ function toBody(
     messages: [...messages],
     thinking: thinking === undefined ? undefined : toThinking(thinking),
     output_config: effort === undefined ? undefined : { effort },
+    diagnostics: settings.diagnoses === true ? { previous_message_id: start.before ?? null } : undefined,
   };
+}
+
+/** Says in the log that the cache did not hold what it should, which costs money (M20). */
+function logMiss(
+  { expected }: ReturnType<CacheRhythm['ask']>,
+  { tokens: { cacheRead, cacheWrite = 0 }, cacheMiss }: ReadAnswer,
+  { alias, log }: Readonly<{ alias: string; log: Log }>,
+): void {
+  if (!expected || cacheRead !== undefined || cacheWrite === 0) return;
+  const reason = cacheMiss ?? 'unknown: system prompt and tools were the same';
+  log.warn({ model: alias, reason, tokens: cacheWrite }, 'the prompt cache did not hold what it should');
 }
 
 /** What a skill asks for, within the operator's bound and what the model takes. */
@@ -221,6 +252,7 @@ function toAnswer(
       output: tokens.output ?? estimateTokens(content),
       cacheRead,
       cacheWrite,
+      ...(tokens.cacheWriteHour === undefined ? {} : { cacheWriteHour: tokens.cacheWriteHour }),
     },
     model: model ?? endpoint.name,
     binding: bindingOf(content),

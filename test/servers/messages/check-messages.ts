@@ -112,7 +112,10 @@ function wrongBreakpoints(request: MessagesRequest, said: readonly Said[]): stri
   const marked = [...(request.tools ?? []), ...system, ...said.flatMap(({ content }) => content)].filter(
     (block) => 'cache_control' in block && block.cache_control,
   );
-  return marked.length > 4
-    ? `A maximum of 4 blocks with cache_control may be provided. Found ${marked.length}.`
+  if (marked.length > 4)
+    return `A maximum of 4 blocks with cache_control may be provided. Found ${marked.length}.`;
+  const hours = marked.map((block) => 'cache_control' in block && block.cache_control?.ttl === '1h');
+  return hours.lastIndexOf(true) > hours.indexOf(false) && hours.includes(false)
+    ? "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
     : undefined;
 }

@@ -66,6 +66,8 @@ export async function startMessagesServer(options: {
   apiKey?: string;
   /** Model ids that exist; default: any. */
   models?: readonly string[];
+  /** The time of the cache, in milliseconds. Default: the real one. */
+  now?: () => number;
   /** Tokens below which nothing is cached. */
   minCacheTokens?: number;
   /** How every answer goes over the wire, where its step says nothing. */
@@ -78,7 +80,12 @@ export async function startMessagesServer(options: {
   cloud?: Cloud;
 }): Promise<MessagesServer> {
   const { script, lean = false, cloud } = options;
-  const cache = createPromptCache({ minTokens: options.minCacheTokens ?? 1024 });
+  const cache = createPromptCache({
+    minTokens: options.minCacheTokens ?? 1024,
+    now: options.now ?? Date.now,
+  });
+  /** What each answer's request began with, for diagnostics. */
+  const starts = new Map<string, MessagesRequest>();
   const signatures = createThinkingSignatures(options.mismatch ?? 'error');
   const requests: SeenRequest[] = [];
   const refused: { status: number; message: string }[] = [];
@@ -188,8 +195,16 @@ export async function startMessagesServer(options: {
         step.stopReason ?? (content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'),
       usage: lean ? { input_tokens: usage.input_tokens } : usage,
       outputTokens: Math.ceil(JSON.stringify(content).length / 4),
+      ...(body.diagnostics === undefined
+        ? {}
+        : {
+            diagnostics: {
+              cache_miss_reason: missReason(body, starts.get(body.diagnostics?.previous_message_id ?? '')),
+            },
+          }),
       ...(asked.tellsDropped ? { dropped: asked.dropped } : {}),
     };
+    starts.set(full.id, body);
     if (body.stream !== true) return sendJson(response, 200, wholeMessage(full));
     if (cloud === 'bedrock') {
       response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
@@ -218,6 +233,20 @@ export async function startMessagesServer(options: {
       await closed;
     },
   };
+}
+
+/** Why a cache can't hold what an earlier request began with. */
+function missReason(now: MessagesRequest, before: MessagesRequest | undefined): object | null {
+  if (now.diagnostics?.previous_message_id == null) return null;
+  if (before === undefined) return { type: 'previous_message_not_found' };
+  const of = ({ model, system, tools }: MessagesRequest) => ({ model, system, tools });
+  const [one, other] = [of(now), of(before)];
+  const changed = (['model', 'system', 'tools'] as const).find(
+    (part) => JSON.stringify(one[part]) !== JSON.stringify(other[part]),
+  );
+  return changed === undefined
+    ? { type: 'unavailable' }
+    : { type: `${changed}_changed`, cache_missed_input_tokens: 0 };
 }
 
 export async function readBody(request: IncomingMessage): Promise<Buffer> {

@@ -6,6 +6,7 @@ export type CacheUsage = Readonly<{
   input_tokens: number;
   cache_read_input_tokens: number;
   cache_creation_input_tokens: number;
+  cache_creation?: Readonly<{ ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number }>;
 }>;
 
 const lookback = 20;
@@ -16,9 +17,10 @@ const lookback = 20;
  * token is four bytes here.
  */
 export function createPromptCache(
-  options: Readonly<{ minTokens: number }>,
+  options: Readonly<{ minTokens: number; now(): number }>,
 ): Readonly<{ count(request: MessagesRequest): CacheUsage }> {
-  const known = new Set<string>();
+  /** Until when a prefix is kept. A read keeps it as long again. */
+  const known = new Map<string, Readonly<{ until: number; ms: number }>>();
   return {
     count(request) {
       const prefixes = prefixesOf(request);
@@ -26,22 +28,33 @@ export function createPromptCache(
       const points = prefixes.flatMap(({ marked }, index) => (marked ? [index] : []));
       const found = points
         .flatMap((point) => prefixes.slice(Math.max(0, point - lookback), point + 1))
-        .filter(({ hash }) => known.has(hash));
+        .filter(({ hash }) => (known.get(hash)?.until ?? 0) > options.now());
       const read = Math.max(0, ...found.map(({ tokens }) => tokens));
       const written = points.map((point) => prefixes[point]).filter((prefix) => prefix !== undefined);
       const storable = written.filter(({ tokens }) => tokens >= options.minTokens);
-      for (const { hash } of storable) known.add(hash);
+      for (const { hash, hour } of storable) {
+        const ms = Math.max(hour ? hourMs : shortMs, known.get(hash)?.ms ?? 0);
+        known.set(hash, { until: options.now() + ms, ms });
+      }
       const stored = Math.max(read, ...storable.map(({ tokens }) => tokens));
+      const hourEnd = Math.max(read, ...storable.flatMap(({ hour, tokens }) => (hour ? [tokens] : [])));
       return {
         input_tokens: total - stored,
         cache_read_input_tokens: read,
         cache_creation_input_tokens: stored - read,
+        cache_creation: {
+          ephemeral_1h_input_tokens: hourEnd - read,
+          ephemeral_5m_input_tokens: stored - hourEnd,
+        },
       };
     },
   };
 }
 
-type Prefix = Readonly<{ hash: string; tokens: number; marked: boolean }>;
+const shortMs = 5 * 60_000;
+const hourMs = 60 * 60_000;
+
+type Prefix = Readonly<{ hash: string; tokens: number; marked: boolean; hour: boolean }>;
 
 function prefixesOf(request: MessagesRequest): readonly Prefix[] {
   const { model, tools, system, messages, tool_choice: choice, thinking } = request;
@@ -64,7 +77,12 @@ function prefixesOf(request: MessagesRequest): readonly Prefix[] {
     const written = JSON.stringify([kind, content, ...(inMessages ? [choice, thinking] : [])]);
     hash.update(written);
     bytes += Buffer.byteLength(written);
-    prefixes.push({ hash: hash.copy().digest('hex'), tokens: Math.ceil(bytes / 4), marked: Boolean(mark) });
+    prefixes.push({
+      hash: hash.copy().digest('hex'),
+      tokens: Math.ceil(bytes / 4),
+      marked: Boolean(mark),
+      hour: (mark as { ttl?: string } | undefined)?.ttl === '1h',
+    });
   }
   return prefixes;
 }

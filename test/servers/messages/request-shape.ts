@@ -92,6 +92,7 @@ const base = z.strictObject({
   output_config: z
     .strictObject({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish() })
     .optional(),
+  diagnostics: z.strictObject({ previous_message_id: z.string().nullish() }).nullish(),
   service_tier: z.enum(['auto', 'standard_only']).optional(),
 });
 export type MessagesRequest = z.output<typeof base>;

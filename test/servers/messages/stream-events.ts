@@ -12,6 +12,7 @@ export type FullAnswer = Readonly<{
   stopReason: StopReason;
   usage: Partial<CacheUsage> & { input_tokens: number };
   outputTokens: number;
+  diagnostics?: object;
   /** Thinking of the request that the model was not shown, where the request asked to be told. */
   dropped?: readonly Dropped[];
 }>;
@@ -28,6 +29,7 @@ export function streamEvents(answer: FullAnswer): readonly StreamEvent[] {
     stop_reason: null,
     stop_sequence: null,
     ...toldDropped(answer),
+    ...(answer.diagnostics === undefined ? {} : { diagnostics: answer.diagnostics }),
   };
   const cut = stopReason === 'max_tokens';
   return [

@@ -1,0 +1,50 @@
+import type { CacheTtl } from '../../core/model.ts';
+
+/** What is known of the requests that begin with the same system prompt and tools. */
+type Known = Readonly<{ at: number; pays: boolean; id: string | undefined }>;
+
+/** Decides how long a model's cache keeps the start of its requests (M20). One for each model. */
+export type CacheRhythm = Readonly<{
+  /**
+   * Call before a request whose system prompt and tools have this digest. `expected` is true if the cache should hold
+   * them, because such a request came within the time that it keeps them. `before` is the id of that request's answer.
+   */
+  ask(
+    digest: string,
+    now: number,
+  ): Readonly<{ ttl: '5m' | '1h'; expected: boolean; before?: string | undefined }>;
+  /** Call with the id of the answer, if the server gave one. */
+  answered(digest: string, id: string | undefined): void;
+}>;
+
+const minuteMs = 60_000;
+const keptMs = { '5m': 5 * minuteMs, '1h': 60 * minuteMs };
+const mostKnown = 100;
+
+/**
+ * `auto` keeps them for an hour once such requests came 5 to 60 minutes apart: a write for an hour costs 2 times the
+ * input, one for 5 minutes 1.25 times, which is lost if the next request comes later.
+ */
+export function createCacheRhythm(setting: CacheTtl): CacheRhythm {
+  const known = new Map<string, Known>();
+  return {
+    ask(digest, now) {
+      const last = known.get(digest);
+      const gap = last === undefined ? Infinity : now - last.at;
+      const isSlow = gap > keptMs['5m'] && gap <= keptMs['1h'];
+      const pays = isSlow || (last?.pays === true && gap <= keptMs['1h']);
+      const was = setting === 'auto' ? (last?.pays === true ? '1h' : '5m') : setting;
+      // A map keeps its order, so the oldest is the first.
+      known.delete(digest);
+      known.set(digest, { at: now, pays, id: last?.id });
+      const [oldest] = known.keys();
+      if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+      const ttl = setting === 'auto' ? (pays ? '1h' : '5m') : setting;
+      return { ttl, expected: gap < keptMs[was], before: last?.id };
+    },
+    answered(digest, id) {
+      const last = known.get(digest);
+      if (last !== undefined) known.set(digest, { ...last, id });
+    },
+  };
+}
