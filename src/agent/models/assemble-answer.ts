@@ -3,18 +3,23 @@ import { createThinkFilter, type ThinkFilter } from './think-tags.ts';
 import { fitInput } from '../fit-history.ts';
 import type { Tokens } from '../../core/model.ts';
 
-/** What a server has said so far. */
-export type Assembled = Readonly<{
-  content: readonly Anthropic.ContentBlock[];
-  stopReason: string | undefined;
-  /** Members are undefined if the server did not tell them or told 0. */
-  tokens: Partial<Tokens>;
+/** What stands around an answer. */
+type Head = Readonly<{
   model: string | undefined;
   /** Undefined if the server gave none. */
   id: string | undefined;
   /** Why its cache did not hold what an earlier request began with, in its words (M20). */
   cacheMiss: string | undefined;
 }>;
+
+/** What a server has said so far. */
+export type Assembled = Head &
+  Readonly<{
+    content: readonly Anthropic.ContentBlock[];
+    stopReason: string | undefined;
+    /** Members are undefined if the server did not tell them or told 0. */
+    tokens: Partial<Tokens>;
+  }>;
 
 export type Assembly = Readonly<{
   /** Reads an event of a stream, or a whole message. Returns the new words. */
@@ -57,18 +62,14 @@ export function createAssembly(options: Readonly<{ tags: boolean; inside: boolea
   const { drafts, size, begin, change, finish } = createDrafts(options);
   let stopReason: string | undefined;
   let counts: Fields = {};
-  let model: string | undefined;
-  let id: string | undefined;
-  let cacheMiss: string | undefined;
+  let head: Head = { model: undefined, id: undefined, cacheMiss: undefined };
   let told = false;
   let known = false;
 
-  function message({ id: given, model: name, usage, stop_reason, content, diagnostics }: Fields): string {
+  function message(fields: Fields): string {
     known = true;
-    if (typeof given === 'string') id ??= given;
-    const reason = asFields(asFields(diagnostics)['cache_miss_reason'])['type'];
-    if (typeof reason === 'string') cacheMiss = reason;
-    if (typeof name === 'string' && name !== '') model ??= name;
+    head = headOf(fields, head);
+    const { usage, stop_reason, content } = fields;
     counts = { ...counts, ...countsOf(usage) };
     stop(stop_reason);
     if (typeof content === 'string') return content === '' ? '' : begin({ type: 'text', text: content }, 0);
@@ -113,14 +114,16 @@ export function createAssembly(options: Readonly<{ tags: boolean; inside: boolea
     isWhole: () => told || (drafts.length > 0 && drafts.every(({ ended }) => ended)),
     isForeign: () => !known,
     beganInside: () => drafts.some(({ filter }) => filter?.beganInside() === true),
-    assembled: () => ({
-      content: drafts.map(toBlock),
-      stopReason,
-      tokens: toTokens(counts),
-      model,
-      id,
-      cacheMiss,
-    }),
+    assembled: () => ({ ...head, content: drafts.map(toBlock), stopReason, tokens: toTokens(counts) }),
+  };
+}
+
+function headOf({ id, model, diagnostics }: Fields, before: Head): Head {
+  const reason = asFields(asFields(diagnostics)['cache_miss_reason'])['type'];
+  return {
+    id: before.id ?? (typeof id === 'string' ? id : undefined),
+    model: before.model ?? (typeof model === 'string' && model !== '' ? model : undefined),
+    cacheMiss: typeof reason === 'string' ? reason : before.cacheMiss,
   };
 }
 

@@ -3,18 +3,21 @@ import type { CacheTtl } from '../../core/model.ts';
 /** What is known of the requests that begin with the same system prompt and tools. */
 type Known = Readonly<{ at: number; pays: boolean; id: string | undefined }>;
 
+/** How long the start of a request is kept. */
+type Start = Readonly<{
+  ttl: '5m' | '1h';
+  /** True if the cache should hold it, because such a request came within the time that it was kept. */
+  expected: boolean;
+  /** Id of the answer to that request. */
+  before: string | undefined;
+  /** Call with the id of the answer, if the server gave one. */
+  answered(id: string | undefined): void;
+}>;
+
 /** Decides how long a model's cache keeps the start of its requests (M20). One for each model. */
 export type CacheRhythm = Readonly<{
-  /**
-   * Call before a request whose system prompt and tools have this digest. `expected` is true if the cache should hold
-   * them, because such a request came within the time that it keeps them. `before` is the id of that request's answer.
-   */
-  ask(
-    digest: string,
-    now: number,
-  ): Readonly<{ ttl: '5m' | '1h'; expected: boolean; before?: string | undefined }>;
-  /** Call with the id of the answer, if the server gave one. */
-  answered(digest: string, id: string | undefined): void;
+  /** Call before a request whose system prompt and tools have this digest. */
+  ask(digest: string, now: number): Start;
 }>;
 
 const minuteMs = 60_000;
@@ -40,11 +43,12 @@ export function createCacheRhythm(setting: CacheTtl): CacheRhythm {
       const [oldest] = known.keys();
       if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
       const ttl = setting === 'auto' ? (pays ? '1h' : '5m') : setting;
-      return { ttl, expected: gap < keptMs[was], before: last?.id };
-    },
-    answered(digest, id) {
-      const last = known.get(digest);
-      if (last !== undefined) known.set(digest, { ...last, id });
+      return {
+        ttl,
+        expected: gap < keptMs[was],
+        before: last?.id,
+        answered: (id) => void known.set(digest, { at: now, pays, id }),
+      };
     },
   };
 }

@@ -89,8 +89,7 @@ export type HttpModelDeps = Readonly<{
 export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps): Model {
   const { alias, api, endpoint, contextWindow, sees, silenceMs } = settings;
   const { connect, log, clock, random = Math.random } = deps;
-  const isClaudes = isClaude(endpoint.name);
-  const { bindsThinking = isClaudes, tokenFactor = 1 } = claudeModel(endpoint.name) ?? {};
+  const { bindsThinking = isClaude(endpoint.name), tokenFactor = 1 } = claudeModel(endpoint.name) ?? {};
   const account = { ...endpoint, api, bindsThinking: bindsThinking && api !== 'openai' };
   const redact = createRedactor(secretsOf(endpoint));
   let thinksFirst = false;
@@ -106,14 +105,13 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
     async complete(request, signal, onText) {
       signal.throwIfAborted();
       const bound = boundThinking(request, account);
-      const digest = hash('sha256', JSON.stringify([request.system[0], request.tools]));
-      const start = rhythm.ask(digest, clock.now());
+      const start = rhythm.ask(digestOf(request), clock.now());
       const body = toBody(request, { bound, start }, settings);
       const characters = Math.max(leastCharacters, body.max_tokens * longestToken);
       const onTextOf = shownOnce(onText);
       const attempt = async (): Promise<ModelAnswer> => {
         const ask = await load();
-        const limits = { characters, tags: !isClaudes, inside: thinksFirst };
+        const limits = { characters, tags: !isClaude(endpoint.name), inside: thinksFirst };
         const asked = clock.now();
         let firstChunkMs: number | undefined;
         const { response, form } = await ask(body, signal);
@@ -126,8 +124,7 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
         });
         // From now on this model's words are held back until its thinking ends.
         thinksFirst ||= answer.beganInside;
-        rhythm.answered(digest, answer.id);
-        logMiss(start, answer, { alias, log });
+        noteCache(start, answer, { alias, log });
         return { ...toAnswer(answer, request, bound, settings), firstChunkMs };
       };
       const onRetry = (error: unknown, waitMs: number): void =>
@@ -207,12 +204,18 @@ function toBody(
   };
 }
 
+/** What is the same in all requests that could share the start in a cache. */
+function digestOf({ system, tools }: ModelRequest): string {
+  return hash('sha256', JSON.stringify([system[0], tools]));
+}
+
 /** Says in the log that the cache did not hold what it should, which costs money (M20). */
-function logMiss(
-  { expected }: ReturnType<CacheRhythm['ask']>,
-  { tokens: { cacheRead, cacheWrite = 0 }, cacheMiss }: ReadAnswer,
+function noteCache(
+  { expected, answered }: ReturnType<CacheRhythm['ask']>,
+  { id, tokens: { cacheRead, cacheWrite = 0 }, cacheMiss }: ReadAnswer,
   { alias, log }: Readonly<{ alias: string; log: Log }>,
 ): void {
+  answered(id);
   if (!expected || cacheRead !== undefined || cacheWrite === 0) return;
   const reason = cacheMiss ?? 'unknown: system prompt and tools were the same';
   log.warn({ model: alias, reason, tokens: cacheWrite }, 'the prompt cache did not hold what it should');
@@ -241,19 +244,19 @@ function toAnswer(
   { bindingOf }: BoundRequest,
   { endpoint }: HttpModelSettings,
 ): ModelAnswer {
-  const { cacheRead = 0, cacheWrite = 0 } = tokens;
+  const { cacheRead = 0, cacheWrite = 0, cacheWriteHour: hour } = tokens;
   const counted = (tokens.input ?? 0) + cacheRead + cacheWrite > 0;
   const { system, messages, tools } = request;
+  const counts = {
+    input: counted ? (tokens.input ?? 0) : estimateTokens([system, messages, tools]),
+    output: tokens.output ?? estimateTokens(content),
+    cacheRead,
+    cacheWrite,
+  };
   return {
     content,
     stopReason: cut ? 'max_tokens' : stopReasonOf(content, stopReason),
-    tokens: {
-      input: counted ? (tokens.input ?? 0) : estimateTokens([system, messages, tools]),
-      output: tokens.output ?? estimateTokens(content),
-      cacheRead,
-      cacheWrite,
-      ...(tokens.cacheWriteHour === undefined ? {} : { cacheWriteHour: tokens.cacheWriteHour }),
-    },
+    tokens: hour === undefined ? counts : { ...counts, cacheWriteHour: hour },
     model: model ?? endpoint.name,
     binding: bindingOf(content),
   };
