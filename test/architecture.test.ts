@@ -7,7 +7,7 @@ import { readSources } from '../bench/house/source.ts';
 
 const root = path.join(import.meta.dirname, '..');
 /** Rooms that most others may import. */
-const low = ['store', 'config', 'folders', 'audit', 'replies', 'access', 'limits'];
+const low = ['store', 'config', 'folders', 'audit', 'replies', 'access', 'limits', 'accounts'];
 /** Room → the rooms that it may import, besides itself, `core` and `lib`. `bot` and `cli` put everything together. */
 const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   lib: [],
@@ -19,6 +19,7 @@ const edges: Readonly<Record<string, readonly string[] | 'all'>> = {
   replies: ['store', 'config', 'folders'],
   limits: ['store', 'config'],
   access: ['store', 'config', 'audit', 'replies', 'limits'],
+  accounts: ['store', 'config', 'audit', 'replies'],
   agent: [],
   channels: [],
   sandbox: [],

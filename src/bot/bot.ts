@@ -76,6 +76,8 @@ export type Bot = Readonly<{
   servers(): Readonly<Record<string, LinkState>>;
   /** Takes an event that arrived at `POST /hooks/NAME` (N7). */
   receiveHook: NonNullable<Feature['receiveHook']>;
+  /** Answers a browser that comes to this path. Undefined: nobody serves it. */
+  page: NonNullable<Feature['page']>;
   users: Users;
   pairing: Pairing;
   redact(text: string): string;

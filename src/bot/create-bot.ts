@@ -53,6 +53,13 @@ export function createBot(parts: BotParts): Bot {
     redact: (text) => runtime().redact(text),
     operate: operateOf(ground, all, { parts, inForce }),
     receiveHook: all.find(({ receiveHook }) => receiveHook !== undefined)?.receiveHook ?? noHook,
+    page(path, query) {
+      for (const feature of all) {
+        const page = feature.page?.(path, query);
+        if (page !== undefined) return page;
+      }
+      return undefined;
+    },
     async start() {
       startHealth(ground, parts);
       await app.patient(chatSettings.load, { repeatable: true });

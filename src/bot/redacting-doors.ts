@@ -45,6 +45,12 @@ function cleanModel(model: Model, clean: Clean): Model {
 /** A store in which nothing is stored with secrets in it (S2). */
 export function cleanStore(store: Store, clean: Clean): Store {
   const redact = (text: string): string => clean().text(text);
+  // Accounts are encrypted, and their sign-ins, too.
+  const encrypted = {
+    ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'changeAccount', 'begin', 'flow', 'flows'),
+    ...same('flowsSince', 'change', 'link', 'endFlows', 'takeDue', 'holdOn', 'nextDue', 'outcome'),
+    ...same('keepOutcome', 'forget'),
+  };
   return aroundStore(store, {
     inbox: {
       accept: (accept) => (message, options) => accept(cleanMessage(message, redact), options),
@@ -86,21 +92,8 @@ export function cleanStore(store: Store, clean: Clean): Store {
       answer: (answer) => (id, given) => answer(id, { ...given, value: redact(given.value) }),
       ...same('find', 'open', 'waiting', 'expire', 'takeUnshown'),
     },
-    // These are encrypted, or only ids.
-    capabilities: {
-      ...same('claimKey', 'keyCheck', 'accounts', 'removeAccount', 'begin', 'flow', 'flows', 'flowsSince'),
-      ...same(
-        'change',
-        'link',
-        'endFlows',
-        'takeDue',
-        'holdOn',
-        'nextDue',
-        'outcome',
-        'keepOutcome',
-        'forget',
-      ),
-    },
+    capabilities: encrypted,
+    serverAccounts: encrypted,
     routines: {
       add: (add) => (routine, most) =>
         add({ ...routine, definition: cleanRoutine(routine.definition, redact) }, most),

@@ -8,7 +8,7 @@ import { checkGroupNames } from './people-groups.ts';
 import { checkModelNames, checkModelSettings } from './model-aliases.ts';
 import { checkSkillAddresses, networkSection } from './network-section.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
-import { listenAddress, section, zone } from './section.ts';
+import { listenAddress, publicUrl, section, zone } from './section.ts';
 import { skillsSection } from './skill-sections.ts';
 import {
   capabilitiesSection,
@@ -61,7 +61,13 @@ const storeSection = section({
 });
 
 /** `[server]`, which is off without an address (L4). */
-const serverSection = section({ listen: listenAddress.optional() });
+const serverSection = section(
+  { listen: listenAddress.optional(), public_url: publicUrl.optional() },
+  (table, complain) => {
+    if (table['public_url'] !== undefined && table['listen'] === undefined)
+      complain(['public_url'], 'write listen beside it, such as "127.0.0.1:9464", where your proxy leads to');
+  },
+);
 
 /** `[log]`. The default is pretty on a terminal and JSON otherwise (L5). */
 const logSection = section({

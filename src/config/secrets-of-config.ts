@@ -82,6 +82,7 @@ export function isSecretKey(path: KeyPath): boolean {
   const below = path.slice(2).filter((part) => typeof part === 'string');
   if (section === 'skills' && typeof third === 'string') return /^[A-Z_][A-Z0-9_]*$/.test(third);
   if (section === 'mcp' && (third === 'env' || third === 'headers')) return path.length > 3;
+  if (section === 'mcp') return third === 'client_secret';
   if (section === 'tools' || section === 'plugins') return below.some((part) => secretWords.test(part));
   if (section === 'hooks') return third === 'secret';
   if (section === 'models') return below.includes('api_key');

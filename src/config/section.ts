@@ -14,6 +14,16 @@ export const httpUrl = z.string().refine((text) => /^https?:\/\/[^/\s]/.test(tex
   error: 'write a whole address, such as "https://example.com/path"',
 });
 
+/** The address under which browsers reach this bot (X8). Plain HTTP only on this machine, because codes travel there. */
+export const publicUrl = httpUrl.refine(
+  (text) => {
+    const url = URL.parse(text);
+    const isHere = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+    return (url?.protocol === 'https:' || isHere) && url?.search === '' && url.hash === '';
+  },
+  { error: 'write the https address under which browsers reach this bot, such as "https://bot.example.com"' },
+);
+
 /** A host name or `*.name`. A bare `*` and IP addresses are refused (T9). */
 export const hostPattern = z
   .string()

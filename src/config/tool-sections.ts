@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fixed } from '../core/texts/say.ts';
 import { chatId, userId } from './id.ts';
 import { privateNetwork } from './network-section.ts';
-import { chatType, commandLine, hostPattern, httpUrl, section } from './section.ts';
+import { chatType, commandLine, hostPattern, httpUrl, section, type Complain } from './section.ts';
 
 const action = z.enum(['allow', 'confirm', 'deny']);
 
@@ -201,6 +201,11 @@ const mcpServer = section(
     env: textTable.default({}),
     url: httpUrl.optional(),
     headers: textTable.default({}),
+    auth: z.enum(['person', 'shared', 'headers']).default('headers'),
+    client_id: z.string().min(1).optional(),
+    client_secret: z.string().min(1).optional(),
+    scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'write one scope a text')).default([]),
+    issuer: httpUrl.optional(),
     trusted: z.boolean().default(false),
     main: z.boolean().default(true),
     chat_types: z.array(chatType).optional(),
@@ -210,8 +215,24 @@ const mcpServer = section(
     if ((table['command'] === undefined) === (table['url'] === undefined)) {
       complain([], 'a server has either command or url');
     }
+    checkSignIn(table, complain);
   },
 );
+
+/** Complains of keys for a sign-in that say something else than `auth` (X8). */
+function checkSignIn(table: Readonly<Record<string, unknown>>, complain: Complain): void {
+  const { auth, url, headers } = table;
+  if (auth === 'headers') {
+    for (const key of ['client_id', 'client_secret', 'issuer'])
+      if (table[key] !== undefined) complain([key], 'write auth = "person" or "shared" beside it, or remove it');
+    return;
+  }
+  if (url === undefined) complain(['auth'], 'only a server with a url has a sign-in');
+  if (Object.keys(Object(headers) as object).some((name) => name.toLowerCase() === 'authorization'))
+    complain(['headers'], `remove Authorization: with auth = "${String(auth)}" the token of a sign-in is sent`);
+  if (table['client_secret'] !== undefined && table['client_id'] === undefined)
+    complain(['client_secret'], 'write its client_id, too');
+}
 
 /** `[mcp]`. It refuses server names that could make two tools share a name (X7): `x` with `y_z`, and `x_y` with `z`. */
 export const mcpSection = z.record(z.string(), mcpServer).superRefine((servers, context) => {

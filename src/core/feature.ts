@@ -14,6 +14,7 @@ import type { WhoseWords } from './provenance.ts';
 import type { MadeWith, Thumbs } from './rating.ts';
 import type { Skill } from './skill.ts';
 import type { OutsideSource, Requester, Tool } from './tool.ts';
+import type { WebPage } from './web-page.ts';
 import { fixed, type Say } from './texts/say.ts';
 
 type TaskKind = MessageTask['kind'];
@@ -223,6 +224,8 @@ export type Feature = AtRest &
     stop?(): Promise<void>;
     /** Called once nothing runs any more. */
     close?(): Promise<void>;
+    /** Answers a browser that comes to this path below the bot's address (X8). Undefined: the path is not its own. */
+    page?(path: string, query: URLSearchParams): Promise<WebPage> | undefined;
     /** Answers a request to `POST /hooks/NAME` (N7). Never rejects. */
     receiveHook?(name: string, request: IncomingMessage): Promise<HookAnswer>;
   }>;

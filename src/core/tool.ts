@@ -63,6 +63,8 @@ export type CallAssessment = Readonly<
       }>;
       /** Private data that the call touches; noted before it runs (S7). */
       taint?: Taint | undefined;
+      /** What a person who is asked about the call should know, such as whose account it uses. */
+      because?: string;
       /** True if a provider gets the input, even for a tool that needs no network (S7). */
       outward?: boolean;
     }

@@ -5,7 +5,7 @@ import type { NamedGroup } from '../operator/access/named-groups.ts';
 import { likelyType } from '../operator/access/question.ts';
 import { cell, code, person, rowHead, table, type ShownCell } from './elements.ts';
 import { choices, search, select } from './fields.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import { knownPlaces, writerAt, type Known, type KnownChat } from './known-places.ts';
 import type { Page, PageView } from './page.ts';
 import { plainCode } from './plain-codes.ts';

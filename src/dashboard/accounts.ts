@@ -1,5 +1,5 @@
 import { button, cell, code, badge, person, table, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Action, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
 

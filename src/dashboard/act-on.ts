@@ -1,7 +1,7 @@
 import { OperatorError } from '../core/errors.ts';
 import { sureForm } from './elements.ts';
 import { frame } from './frame.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import type { Action, Done, PageView } from './page.ts';
 import { pages } from './pages.ts';
 

@@ -3,7 +3,7 @@ import { parseMarkdown } from '../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText } from '../lib/markdown/render-text.ts';
 import type { OutputOf } from '../operator/operations.ts';
 import { button, buttons, cell, code, badge, person, conversationLink, table, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Action, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
 

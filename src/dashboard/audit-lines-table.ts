@@ -1,6 +1,6 @@
 import { oneLine } from '../lib/text/text.ts';
 import { cell, code, person, conversationLink, table, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { PageView } from './page.ts';
 import { codeMark, plainCode } from './plain-codes.ts';
 

@@ -2,7 +2,7 @@ import { csvLine } from '../lib/text/csv.ts';
 import { badge } from './elements.ts';
 import { auditLinesTable, oneOf, readLines, textOf, whoIn, type AuditLine } from './audit-lines-table.ts';
 import { choices, field, search, select } from './fields.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import type { Download, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
 import { plainCode } from './plain-codes.ts';

@@ -1,4 +1,4 @@
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 
 export type Bar = Readonly<{ label: string; value: number; shown: string }>;
 

@@ -1,5 +1,5 @@
 import { share } from './bar-chart.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { PageView } from './page.ts';
 import { dollars, number, sumOf, today, usedBetween } from './usage.ts';
 

@@ -1,7 +1,7 @@
 import { skilletHere } from '../core/skillet-here.ts';
 import type { Check, Finding } from '../operator/doctor/finding.ts';
 import { cell, code, badge, table } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Page } from './page.ts';
 
 const tones = { error: 'no', warning: 'partly', note: 'quiet' } as const;

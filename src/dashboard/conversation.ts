@@ -2,7 +2,7 @@ import { addTokens, aliasOf, noTokens, type Tokens } from '../core/model.ts';
 import { costOf } from '../limits/budgets.ts';
 import type { PastTurn, TurnStep } from '../operator/look/list-turns.ts';
 import { code, facts, badge, person, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Page, PageView } from './page.ts';
 import { codeMark } from './plain-codes.ts';
 import { dollars, number, total } from './usage.ts';

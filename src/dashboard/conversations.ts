@@ -1,6 +1,6 @@
 import { cell, code, figure, person, conversationLink, table } from './elements.ts';
 import { search, select } from './fields.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import type { Page } from './page.ts';
 import { paged } from './paged.ts';
 import { daysUpTo, dollars, number, sumsBy, today, usedBetween } from './usage.ts';

@@ -4,7 +4,7 @@ import { barChart, share } from './bar-chart.ts';
 import { budgetLine } from './budget-line.ts';
 import { cell, code, figure, person, conversationLink, rowHead, table, time } from './elements.ts';
 import { search, select } from './fields.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Download, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
 import { daysUpTo, dollars, number, sum, sumOf, sumsBy, today, usedBetween } from './usage.ts';

@@ -1,5 +1,5 @@
 import { oneLine } from '../lib/text/text.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { PageView } from './page.ts';
 
 const longestName = 60;

@@ -1,4 +1,4 @@
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 
 export function field(
   name: string,

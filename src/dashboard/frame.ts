@@ -1,5 +1,5 @@
 import { button } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import { menuGroups, type Done, type Page, type PageView } from './page.ts';
 import type { Waits } from './waits.ts';
 

@@ -1,6 +1,6 @@
 import type { Readiness } from '../operator/health/open-metrics.ts';
 import { cell, badge, rowHead, table } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import { servers } from './now.ts';
 import type { Page } from './page.ts';
 

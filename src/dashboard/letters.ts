@@ -2,7 +2,7 @@ import { oneLine } from '../lib/text/text.ts';
 import type { Letter } from '../operator/direct-words.ts';
 import type { OutputOf } from '../operator/operations.ts';
 import { button, buttons, cell, code, person, conversationLink, table, time } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import type { Action, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
 

@@ -1,6 +1,6 @@
 import { englishOrigin } from '../core/provenance.ts';
 import { button, cell, facts, person, table, time } from './elements.ts';
-import { html } from './html.ts';
+import { html } from '../lib/text/html.ts';
 import type { Action, Page } from './page.ts';
 import { paged } from './paged.ts';
 

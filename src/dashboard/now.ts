@@ -3,7 +3,7 @@ import type { WorkRow } from '../operator/list-work.ts';
 import type { BotStatus } from '../operator/status-of.ts';
 import { auditLinesTable, readLines } from './audit-lines-table.ts';
 import { cell, code, figure, badge, person, conversationLink, table, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Page, PageView } from './page.ts';
 
 const recentLines = 25;

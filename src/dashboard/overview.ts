@@ -3,7 +3,7 @@ import { readLines, type AuditLine } from './audit-lines-table.ts';
 import { barChart } from './bar-chart.ts';
 import { budgetLine } from './budget-line.ts';
 import { cell, figure, badge, table, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import { workTable } from './now.ts';
 import type { Page, PageView } from './page.ts';
 import { plainCode } from './plain-codes.ts';

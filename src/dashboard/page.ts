@@ -1,7 +1,7 @@
 import type { Config } from '../config/complete-config.ts';
 import type { Check } from '../operator/doctor/finding.ts';
 import type { Operate } from '../operator/operations.ts';
-import type { Html } from './html.ts';
+import type { Html } from '../lib/text/html.ts';
 import type { ShownNames } from './names.ts';
 import type { OpenSession } from './sessions.ts';
 import type { Times } from './times.ts';

@@ -1,5 +1,5 @@
 import { field, search } from './fields.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { PageView } from './page.ts';
 
 const pageSize = 50;

@@ -1,6 +1,6 @@
 import type { OutputOf } from '../operator/operations.ts';
 import { button, buttons, cell, code, badge, person, conversationLink, table, time } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Action, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';

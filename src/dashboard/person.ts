@@ -1,6 +1,6 @@
 import { cell, facts, figure, badge, conversationLink, table } from './elements.ts';
 import { auditLinesTable, readLines, whoIn } from './audit-lines-table.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import type { Page, PageView } from './page.ts';
 import { daysUpTo, dollars, number, sumOf, sumsBy, today, usedBetween } from './usage.ts';
 

@@ -1,5 +1,5 @@
 import { badge } from './elements.ts';
-import type { Html } from './html.ts';
+import type { Html } from '../lib/text/html.ts';
 
 /** Codes of decisions and events as words. The codes stay in titles, because logs and scripts have them. */
 const words: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import type { AccessDecisions, SkillDecisions, Writer } from '../operator/access
 import { chatOf, detail, lists, typeChoices, verdict, whyNot } from './access.ts';
 import { cell, code, badge, rowHead, table } from './elements.ts';
 import { checkbox, field, search, select } from './fields.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import { knownPlaces, splitId, writerAt, type Known } from './known-places.ts';
 import type { Page, PageView } from './page.ts';
 

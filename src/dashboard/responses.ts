@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defined } from '../lib/json/json-values.ts';
-import type { Html } from './html.ts';
+import type { Html } from '../lib/text/html.ts';
 
 /** Files of the dashboard itself, by their paths. */
 export const files: ReadonlyMap<string, Readonly<{ type: string; body: string }>> = new Map([

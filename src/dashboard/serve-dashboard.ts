@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts';
 import { serveHttp } from '../lib/net/serve-http.ts';
 import { actOn } from './act-on.ts';
 import { frame, menu, plainPage } from './frame.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import { createLive } from './live.ts';
 import { lookAt } from './look-at.ts';
 import { files, headers, readForm, send } from './responses.ts';

@@ -1,5 +1,5 @@
 import { button, cell, badge, table, time } from './elements.ts';
-import { html } from './html.ts';
+import { html } from '../lib/text/html.ts';
 import type { Action, Page } from './page.ts';
 import type { Sessions } from './sessions.ts';
 

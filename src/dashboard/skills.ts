@@ -1,7 +1,7 @@
 import { skilletHere } from '../core/skillet-here.ts';
 import type { OutputOf } from '../operator/operations.ts';
 import { button, buttons, cell, code, facts, badge, person, table } from './elements.ts';
-import { html, nothing, type Html } from './html.ts';
+import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Action, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
 

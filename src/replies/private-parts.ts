@@ -12,7 +12,7 @@ type Rows = NonNullable<Step['outbox']>;
 const waitMs = 7 * 24 * 3_600_000;
 
 /** The direct message with this person. Platforms accept their id as the chat's. */
-function directMessage(person: string): Conversation {
+export function directMessage(person: string): Conversation {
   const end = person.indexOf(':');
   return { channel: person.slice(0, end), chat: person.slice(end + 1) };
 }
@@ -40,6 +40,19 @@ function insteadOf({ key, conversation, part }: Row, channel: Channel): Rows | u
   return [
     { key: `${key}!direct`, conversation: direct, part: { ...rest, buttons, onlyTo, privately, from } },
   ];
+}
+
+/**
+ * Rows for the direct message with a person who is spoken of in a group, and must not read them there. The group gets a
+ * neutral line, once they arrive or if they wait for that person's first direct message (U16).
+ */
+export function beyondGroup(
+  rows: Rows,
+  of: Readonly<{ person: string; key: string; group: Conversation; at: number; language: string | undefined }>,
+): Rows {
+  const { person, key, group, at, language } = of;
+  const how = { onlyTo: person, privately: { at, language }, from: { key, conversation: group } };
+  return rows.map((row) => ({ ...row, part: { ...row.part, ...how } }));
 }
 
 /** What is said in the group, in words that all may read, on where the part went or that it waits. */

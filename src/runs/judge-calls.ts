@@ -98,7 +98,7 @@ export function createJudgeCalls(options: {
       ...bound,
       input: call.shown ?? call.input,
       standing: standing && { ...standing, from: await whose(wordsOf(call.input), of) },
-      because: first.marked ? outwards : call.because,
+      because: [first.marked ? outwards : undefined, call.because].filter(Boolean).join('\n\n') || undefined,
       byApprover: call.byApprover,
       others,
       requester,

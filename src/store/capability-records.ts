@@ -43,6 +43,8 @@ type Accounts = Readonly<{
   /** Linked accounts, oldest first: of one person or one capability if they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
   removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
+  /** Stores other encrypted details. False if they are no longer `from`, so that only one of two changes counts. */
+  changeAccount(account: KeptAccount, from: string): Promise<boolean>;
 }>;
 
 type Flows = Readonly<{
@@ -93,12 +95,20 @@ type FlowRow = Omit<KeptFlow, 'state' | 'dueAt'> & Readonly<{ state: string; due
 const flowColumns =
   'id, sender, capability, conversation, state, sealed, due_at AS "dueAt", expires_at AS "expiresAt"';
 
-export function createCapabilityRecords(sql: Sql): CapabilityRecords {
-  const { addAccount, ...accounts } = createAccounts(sql);
-  const removeOf = (table: string) => sql.statement(`DELETE FROM ${table} WHERE sender = ?1`);
-  const removeFlows = removeOf('capability_flows');
-  const removeOutcomes = removeOf('capability_outcomes');
-  const removeAccounts = removeOf('capability_accounts');
+/**
+ * What accounts are linked to: capabilities of programs, or MCP servers, whose `capability` is `mcp:` and their name in
+ * the config (X8). Each kind sees its own accounts and sign-ins only.
+ */
+const kinds = { capabilities: "capability NOT LIKE 'mcp:%'", servers: "capability LIKE 'mcp:%'" } as const;
+
+export function createCapabilityRecords(sql: Sql, kind: keyof typeof kinds): CapabilityRecords {
+  const which = kinds[kind];
+  const { addAccount, ...accounts } = createAccounts(sql, which);
+  const removeOf = (table: string, of: string) =>
+    sql.statement(`DELETE FROM ${table} WHERE sender = ?1 AND ${of}`);
+  const removeFlows = removeOf('capability_flows', which);
+  const removeOutcomes = removeOf('capability_outcomes', kind === 'capabilities' ? 'TRUE' : 'FALSE');
+  const removeAccounts = removeOf('capability_accounts', which);
 
   function* forget(sender: string): Steps<number> {
     yield* removeFlows(sender);
@@ -109,8 +119,8 @@ export function createCapabilityRecords(sql: Sql): CapabilityRecords {
   return {
     ...createKeyCheck(sql),
     ...accounts,
-    ...createFlows(sql, addAccount),
-    ...createDueFlows(sql),
+    ...createFlows(sql, addAccount, which),
+    ...createDueFlows(sql, which),
     ...createOutcomes(sql),
     forget: (sender) => sql.write('power', forget(sender)),
   };
@@ -137,16 +147,22 @@ function createKeyCheck({ statement, read, write }: Sql): KeyCheck {
 
 type AddAccount = (account: KeptAccount) => SqlCall;
 
-function createAccounts({ statement, read, write }: Sql): Accounts & Readonly<{ addAccount: AddAccount }> {
+function createAccounts(
+  { statement, read, write }: Sql,
+  which: string,
+): Accounts & Readonly<{ addAccount: AddAccount }> {
   const accountsOf = (whose: string) =>
     statement<KeptAccount>(
       `SELECT sender, capability, name, sealed, linked_at AS "linkedAt" FROM capability_accounts
-       WHERE ${whose} AND (CAST(?2 AS TEXT) IS NULL OR capability = ?2) ORDER BY linked_at, name`,
+       WHERE ${whose} AND ${which} AND (CAST(?2 AS TEXT) IS NULL OR capability = ?2) ORDER BY linked_at, name`,
     );
   const theirs = accountsOf('sender = ?1');
   const everybodys = accountsOf('sender > ?1');
   const remove = statement(
     'DELETE FROM capability_accounts WHERE sender = ?1 AND capability = ?2 AND name = ?3',
+  );
+  const change = statement(
+    'UPDATE capability_accounts SET sealed = ?4 WHERE sender = ?1 AND capability = ?2 AND name = ?3 AND sealed = ?5',
   );
   const add = statement(
     `INSERT INTO capability_accounts (sender, capability, name, sealed, linked_at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -162,10 +178,16 @@ function createAccounts({ statement, read, write }: Sql): Accounts & Readonly<{ 
     },
     removeAccount: async ({ sender, capability, name }) =>
       (await write('power', remove(sender, capability, name))).changed > 0,
+    changeAccount: async ({ sender, capability, name, sealed }, from) =>
+      (await write('power', change(sender, capability, name, sealed, from))).changed > 0,
   };
 }
 
-function createFlows({ statement, read, write }: Sql, addAccount: AddAccount): Flows {
+function createFlows(
+  { statement, read, write }: Sql,
+  addAccount: AddAccount,
+  which: string,
+): Flows {
   const endOver = statement(
     `UPDATE capability_flows SET state = 'ended', due_at = NULL
      WHERE sender = ?1 AND capability = ?2 AND state <> 'ended' AND expires_at <= ?3`,
@@ -174,8 +196,8 @@ function createFlows({ statement, read, write }: Sql, addAccount: AddAccount): F
     `INSERT INTO capability_flows (id, sender, capability, conversation, state, sealed, due_at, expires_at)
      VALUES (?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
   );
-  const flowsWhere = (which: string) =>
-    statement<FlowRow>(`SELECT ${flowColumns} FROM capability_flows WHERE ${which}`);
+  const flowsWhere = (these: string) =>
+    statement<FlowRow>(`SELECT ${flowColumns} FROM capability_flows WHERE ${which} AND ${these}`);
   const open = flowsWhere(`sender = ?1 AND capability = ?2 AND state IN ('pending', 'submitted')`);
   const one = flowsWhere('id = ?1');
   const ofSender = flowsWhere('sender = ?1 ORDER BY seq DESC');
@@ -188,7 +210,7 @@ function createFlows({ statement, read, write }: Sql, addAccount: AddAccount): F
   );
   const endFlows = statement(
     `UPDATE capability_flows SET state = 'ended', due_at = NULL
-     WHERE sender = ?1 AND state <> 'ended' AND (CAST(?2 AS TEXT) IS NULL OR conversation = ?2)`,
+     WHERE sender = ?1 AND ${which} AND state <> 'ended' AND (CAST(?2 AS TEXT) IS NULL OR conversation = ?2)`,
   );
 
   function* begin(flow: Omit<KeptFlow, 'state'>, now: number): Steps<KeptFlow> {
@@ -219,15 +241,15 @@ function createFlows({ statement, read, write }: Sql, addAccount: AddAccount): F
   };
 }
 
-function createDueFlows({ statement, read, write, dialect }: Sql): DueFlows {
+function createDueFlows({ statement, read, write, dialect }: Sql, which: string): DueFlows {
   const takeDue = statement<FlowRow>(
     `UPDATE capability_flows SET due_at = ?2 WHERE id = (
-       SELECT id FROM capability_flows WHERE due_at <= ?1 ORDER BY due_at LIMIT 1 ${dialect.skipLocked}
+       SELECT id FROM capability_flows WHERE due_at <= ?1 AND ${which} ORDER BY due_at LIMIT 1 ${dialect.skipLocked}
      ) RETURNING ${flowColumns}`,
   );
   const holdOn = statement('UPDATE capability_flows SET due_at = ?1 WHERE id = ?2 AND due_at = ?3');
   const nextDue = statement<Readonly<{ at: number | null }>>(
-    'SELECT MIN(due_at) AS at FROM capability_flows WHERE due_at IS NOT NULL',
+    `SELECT MIN(due_at) AS at FROM capability_flows WHERE due_at IS NOT NULL AND ${which}`,
   );
   return {
     takeDue: async (now, againAt) => readFlows((await write('server', takeDue(now, againAt))).rows)[0],

@@ -61,7 +61,10 @@ export type Store = Readonly<{
   transcripts: Transcripts;
   groupContext: GroupContext;
   pendingRequests: PendingRequests;
+  /** Accounts of people at systems that capabilities stand for. */
   capabilities: CapabilityRecords;
+  /** Accounts of people at MCP servers (X8). */
+  serverAccounts: CapabilityRecords;
   routines: Routines;
   memories: Memories;
   feedback: FeedbackStore;

@@ -184,7 +184,7 @@ export async function judgeCall(
       : fail(mustConfirm.refusedAs, `${code}: ${message}`);
   };
   try {
-    const { shown, byApprover, because } = mustConfirm ?? {};
+    const { shown, byApprover, because = assessment.because } = mustConfirm ?? {};
     const judged = { id, tool, input, risk, shown, byApprover, because, outward, taint, requester };
     const decision = await decide(judged, attempt.signal);
     if (decision.allowed) {

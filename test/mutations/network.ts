@@ -37,7 +37,7 @@ export const networkMutations = [
       'url === null',
     ],
   ]),
-  ...changesOf('lib/net/http-get.ts', 'lib/http-get.test.ts', [
+  ...changesOf('lib/net/http-request.ts', 'lib/http-request.test.ts', [
     [
       'a certificate of another host counts',
       'servername: isAddress ? undefined : host,',

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { createAccounts } from '../../src/features/capabilities/capability-base.ts';
 import { createAdvanceFlow } from '../../src/features/capabilities/advance-flow.ts';
 import { createAuthFlows, openFlow } from '../../src/features/capabilities/auth-flows.ts';
-import { openCapabilityKey } from '../../src/features/capabilities/capability-key.ts';
+import { openCapabilityKey } from '../../src/accounts/capability-key.ts';
 import { configuredProviders } from '../../src/features/capabilities/configured-providers.ts';
 import { createConfirmLink } from '../../src/features/capabilities/confirm-accounts.ts';
 import { createDefinitions } from '../../src/features/capabilities/definitions.ts';

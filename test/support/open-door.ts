@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
-import { createGuardSignIns } from '../../src/features/capabilities/guard-sign-ins.ts';
+import { createGuardSignIns } from '../../src/accounts/guard-sign-ins.ts';
 import { receiveEvent, type ReceiveDeps } from '../../src/conversations/intake/receive-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { partsOfFeatures } from '../../src/conversations/parts-of-features.ts';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { AdvanceFlow } from './advance-flow.ts';
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import { failure, type CapabilityOutcome } from './call-bridge.ts';
-import type { CapabilityKey } from './capability-key.ts';
+import type { CapabilityKey } from '../../accounts/capability-key.ts';
 import type { CapabilityCaller } from './capability-checks.ts';
 import type { InvokeCapability } from './invoke-capability.ts';
 import type { SignedCalls } from './signed-call.ts';

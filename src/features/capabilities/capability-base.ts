@@ -2,7 +2,7 @@ import { capabilityKeyFile } from '../../config/key-file.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { LinkedAccount } from './bridge-contract.ts';
 import type { BridgeProvider } from '../../core/bridge-provider.ts';
-import { openCapabilityKey, type CapabilityKey } from './capability-key.ts';
+import { capabilityKeyOnce, type CapabilityKey } from '../../accounts/capability-key.ts';
 import { configuredProviders, type ConfiguredProviders } from './configured-providers.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createSignedCalls, type SignedCalls } from './signed-call.ts';
@@ -34,7 +34,7 @@ export function createCapabilityBase(options: {
   log: Log;
 }): CapabilityBase {
   const { config, ofPlugins = () => [], records, env, clock, log } = options;
-  const key = keyOnce(() => openCapabilityKey(capabilityKeyFile(config()), records));
+  const key = capabilityKeyOnce(() => capabilityKeyFile(config()), records);
   const calls = createSignedCalls({ key, env, clock, log });
   return {
     records,
@@ -59,19 +59,6 @@ function providersOf(
       last.providers = configuredProviders(now, ofPlugins(now));
     }
     return last.providers;
-  };
-}
-
-function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKey> {
-  const kept: { key?: Promise<CapabilityKey> } = {};
-  return () => {
-    if (kept.key !== undefined) return kept.key;
-    const opened = open();
-    kept.key = opened;
-    opened.catch(() => {
-      if (kept.key === opened) delete kept.key;
-    });
-    return opened;
   };
 }
 

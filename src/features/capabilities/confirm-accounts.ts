@@ -1,9 +1,8 @@
 import type { Audit } from '../../audit/create-audit.ts';
 import type { Accounts } from './capability-base.ts';
 import type { LinkedAccount } from './bridge-contract.ts';
-import type { CapabilityKey } from './capability-key.ts';
+import type { CapabilityKey } from '../../accounts/capability-key.ts';
 import { openFlow, type OpenFlow } from './auth-flows.ts';
-import type { CapabilityCode } from '../../core/codes.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -147,24 +146,4 @@ export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAcc
     [`- ${inlineCode(printable(account_ref))}`, ...known.slice(0, 10)].join('\n'),
     say`Is this your account, and may I use it? Press a button, or write ${inlineCode(`${say`yes`} ${flow.id}`)} or ${inlineCode(`${say`no`} ${flow.id}`)}.`,
   ].join('\n\n');
-}
-
-export function failureText(code: CapabilityCode, over: boolean, language: string | undefined): string {
-  const say = sayIn(language);
-  const again = over
-    ? say`Ask me again to start over.`
-    : say`Please try again with the code or address that the page shows.`;
-  const words: Partial<Record<CapabilityCode, string>> = {
-    capability_auth_flow_invalid: say`That sign-in is no longer open.`,
-    capability_auth_flow_expired: say`That sign-in expired: it lasts 30 minutes.`,
-    capability_auth_flow_denied: say`The sign-in was refused on the page, so nothing is linked.`,
-    capability_auth_flow_ambiguous: say`You have several open sign-ins. Send the full address of the page, so that I know which one you mean.`,
-    capability_auth_callback_invalid: say`That address is incomplete. Copy all of it again.`,
-    capability_auth_code_conflict: say`I found two different codes in that. Send only one.`,
-    capability_auth_state_mismatch: say`That address is for another sign-in, not the one I sent you.`,
-    capability_auth_code_missing: say`There is no code in that address.`,
-    capability_backend_unavailable: say`The service is not answering at the moment.`,
-  };
-  const what = words[code] ?? say`The sign-in did not work.`;
-  return code === 'capability_auth_flow_ambiguous' ? what : `${what} ${again}`;
 }

@@ -1,11 +1,11 @@
-import { createAdvanceFlow, createSignInWorker } from './advance-flow.ts';
-import { createAuthFlows } from './auth-flows.ts';
+import { createSignInWorker } from '../../accounts/sign-in-worker.ts';
+import { createAdvanceFlow } from './advance-flow.ts';
+import { createAuthFlows, openFlow } from './auth-flows.ts';
 import { capabilityTools } from './capability-tools.ts';
 import { namespaceOf } from './configured-providers.ts';
 import {
   createConfirmLink,
   createConfirmAccounts,
-  failureText,
   linkText,
   type ConfirmAccounts,
 } from './confirm-accounts.ts';
@@ -26,7 +26,7 @@ import {
   createCapabilityOperations,
   type CapabilityOperations,
 } from './capability-base.ts';
-import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
+import { createGuardSignIns, failureText, type GuardSignIns } from '../../accounts/guard-sign-ins.ts';
 import type { Replies } from '../../replies/replies.ts';
 
 export type Capabilities = Readonly<{
@@ -103,7 +103,15 @@ export function createCapabilities(
     },
     clock,
   });
-  const flowsAttended = createSignInWorker({ records, key, advance, clock, log });
+  const flowsAttended = createSignInWorker({
+    records,
+    async advance(kept, signal) {
+      const flow = openFlow(await key(), kept);
+      if (flow !== undefined) await advance(flow, signal);
+    },
+    clock,
+    log,
+  });
   const invoke = createInvokeCapability({ providers, definitions, accounts, records, key, calls, clock });
   const flows = createAuthFlows({
     find: invoke.find,

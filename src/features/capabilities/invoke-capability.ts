@@ -4,7 +4,7 @@ import type { Accounts } from './capability-base.ts';
 import { failure, type CapabilityFailure, type CapabilityOutcome } from './call-bridge.ts';
 import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import { canonicalJson, hashJson } from '../../lib/json/json-values.ts';
-import type { CapabilityKey } from './capability-key.ts';
+import type { CapabilityKey } from '../../accounts/capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
 import {
   findCredential,

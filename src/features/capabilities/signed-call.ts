@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, randomUUID, type KeyObject } from 'n
 import type { BridgeMethod, BridgeParams, BridgeResults } from './bridge-contract.ts';
 import { callBridge, failure, type CapabilityOutcome } from './call-bridge.ts';
 import type { BridgeProvider } from '../../core/bridge-provider.ts';
-import type { CapabilityKey } from './capability-key.ts';
+import type { CapabilityKey } from '../../accounts/capability-key.ts';
 import { findCredential } from './capability-checks.ts';
 import { chatIdOf, type SeenChatType } from '../../core/conversation.ts';
 import { OperatorError } from '../../core/errors.ts';

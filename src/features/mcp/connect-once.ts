@@ -10,6 +10,7 @@ import { isShallow } from '../../lib/json/json-values.ts';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { raceTimeout } from '../../lib/async/deadline.ts';
 import type { EndWithUs } from '../../lib/processes/end-with-us.ts';
+import { SignInNeeded } from './accounts/sign-in-needed.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { serverEnvironment } from '../../lib/processes/server-environment.ts';
@@ -27,7 +28,10 @@ export type Called =
 export type McpConnection = Readonly<{
   /** Lists the server's tools, page by page, as it sent them. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
-  /** Calls a tool. Rejects only if `signal` aborts, and then tells the server. */
+  /**
+   * Calls a tool. Rejects if `signal` aborts, and then tells the server, and with SignInNeeded if the server wants a
+   * sign-in; then nothing was done.
+   */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -40,6 +44,9 @@ export type McpConnection = Readonly<{
   close(): Promise<void>;
 }>;
 
+/** `fetch` as the SDK calls it. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
 export type ConnectOnce = (
   settings: McpSettings,
   options: Readonly<{
@@ -49,6 +56,8 @@ export type ConnectOnce = (
     /** Redacts text before anything of it is cut (S2). */
     redact(text: string): string;
     onListChanged(): void;
+    /** Adds the sign-in of a person to requests (X8). Undefined: the headers of the config are all. */
+    signed?(fetch: Fetch): Fetch;
     endWithUs: EndWithUs;
     clock: Clock;
   }>,
@@ -96,6 +105,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
   } catch (error) {
     const words = lastWords().trim();
     await client.close();
+    if (error instanceof SignInNeeded) throw error;
     const why = lostFor ?? told(messageOf(error));
     throw new Error(words === '' ? why : `${why}; it says: ${words.slice(-500)}`, { cause: error });
   }
@@ -155,7 +165,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
         );
         return { kind: 'answered', result };
       } catch (error) {
-        if (until.aborted) throw error;
+        if (until.aborted || error instanceof SignInNeeded) throw error;
         const fault: Exclude<Called, { kind: 'answered' }> = isRefusal(error)
           ? { kind: 'refused', message: messageOf(error) }
           : faultOf(error, lose);
@@ -171,9 +181,10 @@ function transportOf(
   onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {
+    const limited = limitedFetch(onTooMuch);
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
-      fetch: limitedFetch(onTooMuch),
+      fetch: own.signed?.(limited) ?? limited,
     });
     return { transport, lastWords: () => '' };
   }

@@ -28,6 +28,10 @@ export type ConfiguredServers = Readonly<{
   /** Applies a changed config: servers are opened and closed, and rules hold at once. */
   follow(): void;
   states(): Readonly<Record<string, LinkState>>;
+  /** What the operator agreed to of a server, as far as this process knows. */
+  agreementOf(server: string): ServerAgreement | undefined;
+  /** Takes the list of one person's account. Returns the definitions in it that can be used (X8). */
+  takeOfPerson(server: string, raw: readonly unknown[]): Promise<readonly McpDefinition[]>;
   stop(): Promise<void>;
 }>;
 
@@ -69,17 +73,22 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
     remembered = await agreements.all();
   }
 
-  async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
+  async function agree(server: string, raw: readonly unknown[], of: Readonly<{ identity: string; ofPerson?: boolean }>) {
     const tools = distinct(server, readTools(server, raw, log), log);
     const trusted = settings()[server]?.trusted === true;
-    await agreements.take(server, { identity, trusted, tools }, (off) => onOff(server, off));
+    await agreements.take(server, { ...of, trusted, tools }, (off) => onOff(server, off));
     await remember();
+    return tools;
+  }
+
+  async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
+    const tools = await agree(server, raw, { identity });
     const one = running.get(server);
     if (one?.identity === identity) one.listed = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
   function follow(): void {
-    if (started) links.follow(settings());
+    if (started) links.follow(withoutSignIns(settings()));
   }
 
   const forget = agreements.onAgreed(() => {
@@ -102,6 +111,11 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
       await raceTimeout(clock, tried, seenMs);
     },
     follow,
+    agreementOf: (server) => remembered.get(server),
+    async takeOfPerson(server, raw) {
+      const now = settings()[server];
+      return now === undefined ? [] : agree(server, raw, { identity: identityOf(now), ofPerson: true });
+    },
     states: () => Object.fromEntries([...running].map(([server, { link }]) => [server, link.state()])),
     async stop() {
       started = false;
@@ -109,6 +123,11 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
       await links.close();
     },
   };
+}
+
+/** Servers to which the bot itself connects. The others have a connection for each person (X8). */
+function withoutSignIns(all: Readonly<Record<string, McpSettings>>): Readonly<Record<string, McpSettings>> {
+  return Object.fromEntries(Object.entries(all).filter(([, { auth }]) => auth === 'headers'));
 }
 
 /** Opens and closes connections as the config changes. `take` receives each list of tools. */
@@ -183,7 +202,7 @@ function createServerTools({
         trusted: config.trusted,
         isProcess: config.url === undefined,
         isStill: () => running.get(server) === one && toolsOn(one, agreementOf(server)).some(isSame),
-        call: one.link.call,
+        call: (input, options) => one.link.call(definition.name, input, options),
         redact,
       }),
       from: `mcp ${server}`,

@@ -7,7 +7,7 @@ import { untilAborted } from '../../lib/async/on-abort.ts';
 type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
 /** How a call ended. `off`: it was not made, because the tool is no longer allowed. */
-type LinkCalled =
+export type LinkCalled =
   | Exclude<Called, Readonly<{ kind: 'unreached' }>>
   | Readonly<{ kind: 'unreached' | 'late'; message: string }>
   | Readonly<{ kind: 'off' }>;
@@ -160,38 +160,14 @@ export function createLastingLink(options: {
             kind: 'unreached',
             message: state.is === 'lost' ? state.why : 'it is still being connected',
           };
-        const silent = createDeadline(clock);
-        const whole = createDeadline(clock);
-        silent.start(silentMs);
-        whole.start(wholeMs);
-        try {
-          const called = await connection.call(tool, input, {
-            signal: AbortSignal.any([signal, silent.signal, whole.signal]),
-            onProgress(text) {
-              silent.end();
-              silent.start(silentMs);
-              onProgress(text);
-            },
-          });
-          if (called.kind !== 'unreached' || !again) return called;
-          await raceTimeout(
-            clock,
-            connection.closed.then(() => undefined),
-            readyMs,
-          );
-          if (current === connection) current = undefined;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (!silent.signal.aborted && !whole.signal.aborted) throw error;
-          connection.check();
-          const took = silent.signal.aborted
-            ? `${silentMs / 1_000} s without a word`
-            : `${wholeMs / 1_000} s`;
-          return { kind: 'late', message: `it did not answer: it was given up after ${took}` };
-        } finally {
-          silent.end();
-          whole.end();
-        }
+        const called = await callWithin(connection, { tool, input }, { signal, onProgress }, clock);
+        if (called.kind !== 'unreached' || !again) return called;
+        await raceTimeout(
+          clock,
+          connection.closed.then(() => undefined),
+          readyMs,
+        );
+        if (current === connection) current = undefined;
       }
     },
     async close() {
@@ -200,6 +176,38 @@ export function createLastingLink(options: {
       await running;
     },
   };
+}
+
+/** Calls a tool, and gives it up after a silence or a whole time that is too long. Rejects only if aborted. */
+export async function callWithin(
+  connection: McpConnection,
+  { tool, input }: Readonly<{ tool: string; input: Readonly<Record<string, unknown>> }>,
+  { signal, onProgress }: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
+  clock: Clock,
+): Promise<LinkCalled> {
+  const silent = createDeadline(clock);
+  const whole = createDeadline(clock);
+  silent.start(silentMs);
+  whole.start(wholeMs);
+  try {
+    return await connection.call(tool, input, {
+      signal: AbortSignal.any([signal, silent.signal, whole.signal]),
+      onProgress(text) {
+        silent.end();
+        silent.start(silentMs);
+        onProgress(text);
+      },
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!silent.signal.aborted && !whole.signal.aborted) throw error;
+    connection.check();
+    const took = silent.signal.aborted ? `${silentMs / 1_000} s without a word` : `${wholeMs / 1_000} s`;
+    return { kind: 'late', message: `it did not answer: it was given up after ${took}` };
+  } finally {
+    silent.end();
+    whole.end();
+  }
 }
 
 function messageOf(error: unknown): string {

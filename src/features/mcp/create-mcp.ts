@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { Audit } from '../../audit/create-audit.ts';
-import type { RuntimeConfig } from '../../config/runtime-config.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
+import type { App } from '../../app.ts';
+import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import {
   createAgreements,
@@ -13,23 +11,20 @@ import {
 } from './server-agreement.ts';
 import { createConfiguredServers, type ConfiguredServers } from './create-configured-servers.ts';
 import { mcpToolName } from './mcp-tool.ts';
-import type { Replies } from '../../replies/replies.ts';
-import type { Store } from '../../store/store.ts';
+import { createAccounts, type Accounts } from './accounts/create-accounts.ts';
+import { createPersonLinks, type PersonLinks } from './accounts/person-links.ts';
+import { createPersonTools } from './accounts/person-tools.ts';
+import { signedFetch } from './accounts/signed-fetch.ts';
+import type { McpSettings } from './mcp-settings.ts';
 import type { Say, Words } from '../../core/texts/say.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
 const namedLimit = 20;
 
-export function createMcp(options: {
-  runtime: () => RuntimeConfig;
-  store: Store;
-  replies: Replies;
-  audit: Audit;
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  log: Log;
-}): ConfiguredServers & Readonly<{ operations: McpOperations }> {
-  const { runtime, store, replies, audit, env, clock, log } = options;
+export function createMcp(
+  app: App,
+): ConfiguredServers & Readonly<{ operations: McpOperations; accounts: Accounts; links: PersonLinks }> {
+  const { runtime, store, replies, audit, env, clock, log } = app;
   const redact = (text: string): string => runtime().redact(text);
   const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
   const file = runtime().config.path;
@@ -46,10 +41,52 @@ export function createMcp(options: {
     clock,
     log,
   });
+  const { accounts, links } = createPersonSide(app, servers);
+  const ofPeople = createPersonTools({
+    settings: () => signedIn(runtime().config.mcp),
+    ...{ agreementOf: servers.agreementOf, accounts, links, redact },
+  });
   return {
     ...servers,
+    ...{ accounts, links },
+    tools: () => [...servers.tools(), ...ofPeople()],
     operations: createMcpOperations({ agreements, states: servers.states, redact, audit }),
   };
+}
+
+/** Servers to which people sign in. */
+export function signedIn(all: Readonly<Record<string, McpSettings>>): Readonly<Record<string, McpSettings>> {
+  return Object.fromEntries(Object.entries(all).filter(([, { auth }]) => auth !== 'headers'));
+}
+
+/** Accounts of people, and their connections, which end with the account. */
+function createPersonSide(app: App, { takeOfPerson }: ConfiguredServers) {
+  const { runtime, clock, log } = app;
+  const accounts = createAccounts(app, async (of, is) => {
+    await links.end(of);
+    const settings = runtime().config.mcp[of.server];
+    // The list of the first account is what the operator agrees to, so it is read now.
+    if (is === 'linked' && settings !== undefined)
+      links
+        .look({ ...of, settings }, app.stopping)
+        .catch((error: unknown) => log.info({ server: of.server, err: error }, 'could not list the tools of an MCP server'));
+  });
+  const endWithUs = createEndWithUs(log);
+  const links: PersonLinks = createPersonLinks({
+    async connect({ settings, ...of }, options) {
+      const { connectOnce } = await import('./connect-once.ts');
+      const account = { ...of, url: settings.url ?? '' };
+      const signed = signedFetch(
+        (refused) => accounts.token(account, refused),
+        () => accounts.lapse(of),
+      );
+      const redact = (text: string): string => runtime().redact(text);
+      return connectOnce(settings, { ...options, signed, env: {}, cwd: '/', redact, endWithUs, clock });
+    },
+    take: (server, _, raw) => takeOfPerson(server, raw),
+    clock,
+  });
+  return { accounts, links };
 }
 
 function mcpNotice(server: string, off: readonly Disagreement[], at: number): { key: string; words: Words } {

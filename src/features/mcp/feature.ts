@@ -1,26 +1,37 @@
 import type { App, Desk } from '../../app.ts';
+import { conversationKey } from '../../core/conversation.ts';
 import type { Feature } from '../../core/feature.ts';
 import { operatorZone } from '../../core/local-time.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
-import { createMcp } from './create-mcp.ts';
+import type { FeatureKit } from '../kit.ts';
+import { accountCommandRows, accountCommands } from './accounts/account-commands.ts';
+import { accountsAtRest, accountsOfDesk } from './accounts/account-operations.ts';
+import { accountChecks, accountReasons } from './accounts/check-accounts.ts';
+import { createMcp, signedIn } from './create-mcp.ts';
 import { mcpOperations } from './operations.ts';
 import { createAgreements, createMcpOperations, type McpOperations } from './server-agreement.ts';
 import { serverStates } from './server-state.ts';
 
-/** Brings the tools of MCP servers to the main agent and to runs (X7). */
+/** Brings the tools of MCP servers to the main agent and to runs (X7), also with accounts of people (X8). */
 export const mcp = {
   create: createMcpFeature,
-  atRest({ store, audit }: Desk) {
+  commands: accountCommandRows,
+  checks: accountChecks,
+  reasons: accountReasons,
+  atRest(desk: Desk) {
+    const { store, audit } = desk;
     const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
-    return atRest(createMcpOperations({ agreements, states: () => ({}), redact: (text) => text, audit }));
+    const operations = createMcpOperations({ agreements, states: () => ({}), redact: (text) => text, audit });
+    return atRest(operations, accountsOfDesk(desk));
   },
-};
+} satisfies FeatureKit;
 
-function atRest(operations: McpOperations) {
+function atRest(operations: McpOperations, accounts: ReturnType<typeof accountsAtRest>) {
   return {
-    operations: mcpOperations(operations),
+    operations: { ...mcpOperations(operations), ...accounts.operations },
+    forget: accounts.forget,
     definitionHashes: operations.definitionHashes,
     servers: async () => serverStates(await operations.list()),
   };
@@ -28,9 +39,19 @@ function atRest(operations: McpOperations) {
 
 function createMcpFeature(app: App): Feature {
   const servers = createMcp(app);
+  const { accounts, links } = servers;
   return {
     name: 'mcp',
-    ...atRest(servers.operations),
+    ...atRest(servers.operations, accountsAtRest(accounts.book, accounts.end, app.store.serverAccounts.forget)),
+    commands: accountCommands(app, accounts, () => signedIn(app.config().mcp)),
+    takes: {
+      secret: async (message) =>
+        (await accounts.messages.takes(message)) ? undefined : accounts.messages.clean(message),
+    },
+    stopped: async ({ sender, conversation }) => {
+      await accounts.callOff(sender, conversationKey(conversation));
+    },
+    page: accounts.page,
     links: servers.states,
     seen: servers.seen,
     outside: servers.tools,
@@ -54,6 +75,10 @@ function createMcpFeature(app: App): Feature {
     },
     follow: servers.follow,
     start: servers.start,
-    close: servers.stop,
+    attend: () => accounts.attend(app.stopping),
+    async close() {
+      await links.end();
+      await servers.stop();
+    },
   };
 }

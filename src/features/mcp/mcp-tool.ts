@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { fail } from '../../core/envelope.ts';
-import type { Tool, Risk, Traits } from '../../core/tool.ts';
+import type { Tool, ToolContext, Risk, Traits } from '../../core/tool.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../../lib/json/json-schema-check.ts';
 import { escapeLabels, labelled } from '../../lib/text/escape-labels.ts';
 import { oneLine } from '../../lib/text/text.ts';
-import type { ServerLink } from './create-lasting-link.ts';
+import type { LinkCalled, ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
 import { serverToolPrefix } from '../../core/tool.ts';
@@ -25,10 +25,15 @@ export function mcpTool(options: {
   isProcess: boolean;
   /** Whether the tool is still what was offered. It may have changed meanwhile. */
   isStill(): boolean;
-  call: ServerLink['call'];
+  call(
+    input: Readonly<Record<string, unknown>>,
+    options: Parameters<ServerLink['call']>[2],
+    context: ToolContext,
+  ): Promise<LinkCalled | Readonly<{ kind: 'sign-in'; message: string }>>;
+  assess?: Tool['assess'];
   redact(text: string): string;
 }): Tool {
-  const { server, identity, definition, trusted, isProcess, isStill, call, redact } = options;
+  const { server, identity, definition, trusted, isProcess, isStill, call, assess, redact } = options;
   const name = mcpToolName(server, definition.name);
   const check = checkOf(definition.inputSchema);
   const said = definition.description === '' ? (definition.title ?? definition.name) : definition.description;
@@ -49,16 +54,17 @@ export function mcpTool(options: {
     risk: riskOfHints(definition.hints, trusted),
     labelsOutput: true,
     check,
-    async run(input, { signal, progress, artifact }) {
+    assess,
+    async run(input, context) {
+      const { signal, progress, artifact } = context;
       const problem = check(input);
       if (problem !== undefined) return fail('ARGUMENTS_INVALID', escapeLabels(problem));
-      const called = await call(definition.name, input as Record<string, unknown>, {
-        signal,
-        mayCall: isStill,
-        onProgress: (text) => progress(`${name}: ${oneLine(text, 80)}`),
-      });
+      const onProgress = (text: string): void => progress(`${name}: ${oneLine(text, 80)}`);
+      const options = { signal, mayCall: isStill, onProgress };
+      const called = await call(input as Record<string, unknown>, options, context);
       if (called.kind === 'answered')
         return readResult(called.result, { server: from, tool: name, redact, artifact });
+      if (called.kind === 'sign-in') return fail('SIGN_IN_NEEDED', called.message);
       if (called.kind === 'off')
         return fail(
           'TOOL_POLICY_DENIED',

@@ -31,20 +31,34 @@ const absentLimit = 500;
  */
 export function takeListing(
   agreement: ServerAgreement | undefined,
-  listing: Readonly<{ identity: string; trusted: boolean; tools: readonly McpDefinition[] }>,
+  listing: Readonly<{
+    identity: string;
+    trusted: boolean;
+    tools: readonly McpDefinition[];
+    /**
+     * True if it is the list of one person's account (X8). Others may see other tools, so what it lacks stays, and what
+     * another account saw changed stays so until the operator decides.
+     */
+    ofPerson?: boolean;
+  }>,
 ): Readonly<{ agreement: ServerAgreement; told: readonly Disagreement[] }> {
-  const { identity, trusted } = listing;
+  const { identity, trusted, ofPerson = false } = listing;
   const known = agreement?.identity === identity ? agreement.tools : [];
   const before = new Map(known.map((tool) => [tool.name, tool] as const));
   const agreesToAll = trusted || known.length === 0;
   const there = listing.tools.map((seen): ToolAgreement => {
     const agreed = before.get(seen.name)?.agreed ?? (agreesToAll ? seen : undefined);
-    return { name: seen.name, agreed, seen };
+    const was = before.get(seen.name)?.seen;
+    const isOld = ofPerson && was !== undefined && seen.hash === agreed?.hash;
+    return { name: seen.name, agreed, seen: isOld ? was : seen };
   });
   const names = new Set(there.map(({ name }) => name));
-  const absent = known.flatMap(({ name, agreed }): readonly ToolAgreement[] =>
-    agreed === undefined || names.has(name) ? [] : [{ name, agreed }],
-  );
+  const absent = known.flatMap((tool): readonly ToolAgreement[] => {
+    const { name, agreed } = tool;
+    if (names.has(name)) return [];
+    if (ofPerson) return [tool];
+    return agreed === undefined ? [] : [{ name, agreed }];
+  });
   const tools = [...there, ...absent.slice(0, absentLimit)].sort((a, b) => (a.name < b.name ? -1 : 1));
   const told = there.flatMap((tool): readonly Disagreement[] => {
     const was = before.get(tool.name);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ConnectOptions, WayOut } from './connect-checked.ts';
-import { httpGet } from './http-get.ts';
+import { httpRequest } from './http-request.ts';
 
 type FetchOptions = Readonly<{
   maxBytes: number;
@@ -41,7 +41,7 @@ export async function fetchPage(first: string, options: FetchOptions): Promise<F
       const what = from === undefined ? 'it' : `${from.host} redirects to what`;
       return { ok: false, code: 'url', message: `${what} ${wrong}` };
     }
-    const came = await httpGet(url, {
+    const came = await httpRequest(url, {
       headers: askedWith,
       maxBytes,
       wants: (status, headers) => redirectOf(status, headers) === undefined && wants(typeOf(headers).type),

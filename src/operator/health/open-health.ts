@@ -17,7 +17,7 @@ type Health = Readonly<{
   measureModel(model: Model): Model;
   readiness(): Readiness;
   /** Serves health and metrics. Undefined without an address. Throws OperatorError if it can't listen. */
-  serve(of: Pick<HealthOptions, 'redact' | 'receiveHook' | 'servers'>): Promise<HealthServer | undefined>;
+  serve(of: Pick<HealthOptions, 'redact' | 'receiveHook' | 'page' | 'servers'>): Promise<HealthServer | undefined>;
 }>;
 
 /** Makes what watches over the process. Without `listen`, nothing is counted (L4). */
@@ -50,11 +50,11 @@ export async function openHealth(options: {
     watchChannel: (channel) => watchChannel(channel, vitals, ofStore),
     measureModel: (model) => measureModel(model, meter, vitals),
     readiness: vitals.requirements,
-    async serve({ redact, receiveHook, servers }) {
+    async serve({ redact, receiveHook, page, servers }) {
       if (listen === undefined || metrics === undefined) return undefined;
       const { serveHealth } = await import('./serve-health.ts');
       const { requirements } = vitals;
-      return serveHealth({ listen, requirements, servers, metrics, receiveHook, redact, clock, log });
+      return serveHealth({ listen, requirements, servers, metrics, receiveHook, page, redact, clock, log });
     },
   };
 }

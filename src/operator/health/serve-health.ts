@@ -27,6 +27,7 @@ export type HealthOptions = Readonly<{
   servers(): Readonly<Record<string, LinkState>>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   receiveHook?: ReceiveHook | undefined;
+  page?: Feature['page'] | undefined;
   redact(text: string): string;
   clock: Clock;
   log: Log;
@@ -37,14 +38,18 @@ export type HealthOptions = Readonly<{
  * OperatorError if it can't listen.
  */
 export async function serveHealth(options: HealthOptions): Promise<HealthServer> {
-  const { listen, requirements, servers, metrics, receiveHook, redact, clock, log } = options;
+  const { listen, requirements, servers, metrics, receiveHook, page, redact, clock, log } = options;
   const { host, port } = hostAndPort(listen);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
-    const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
+    const url = URL.parse(request.url ?? '/', 'http://localhost');
+    const pathname = url?.pathname ?? '';
     // Proxies and senders of hooks use names of their own, and they know a secret.
     if (receiveHook !== undefined && pathname.startsWith(hooksPath))
       return ofHook(await receiveHook(pathname.slice(hooksPath.length), request));
+    // Browsers come by the public name of the bot, with a secret in their address.
+    const shown = request.method === 'GET' && !hasBody(request) ? page?.(pathname, url?.searchParams ?? none) : undefined;
+    if (shown !== undefined) return { ...(await shown), headers: pageHeaders };
     if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
     if (!isOurs(request.headers.host, host))
       return { status: 421, body: 'this name is not known here: use the address\n', last: true };
@@ -94,12 +99,21 @@ type Answer = Readonly<{
   type?: string;
   allow?: string | undefined;
   retryAfter?: number | undefined;
+  headers?: Readonly<Record<string, string>>;
   last?: boolean;
 }>;
 
 type ReceiveHook = NonNullable<Feature['receiveHook']>;
 
 const hooksPath = '/hooks/';
+const none = new URLSearchParams();
+
+/** A page holds a code for one person: nothing keeps it, frames it, or learns its address. */
+const pageHeaders = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
 
 /**
  * After an error the connection closes, because a body that was not read to its end can't be followed by another
@@ -119,13 +133,14 @@ const paths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function reply(
   response: ServerResponse,
-  { status, body, type, allow, retryAfter, last }: Answer,
+  { status, body, type, allow, retryAfter, headers: more, last }: Answer,
   headOnly: boolean,
 ): void {
   const headers = {
     'content-type': type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
+    ...more,
     allow,
     'retry-after': retryAfter,
     connection: last === true ? 'close' : undefined,

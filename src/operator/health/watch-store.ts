@@ -48,6 +48,27 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       };
     };
 
+  const accounts = {
+    keyCheck: repeat,
+    accounts: repeat,
+    flow: repeat,
+    flows: repeat,
+    flowsSince: repeat,
+    nextDue: repeat,
+    outcome: repeat,
+    claimKey: wait,
+    removeAccount: wait,
+    changeAccount: wait,
+    begin: wait,
+    change: wait,
+    link: wait,
+    endFlows: wait,
+    takeDue: wait,
+    holdOn: wait,
+    keepOutcome: wait,
+    forget: refuse,
+  } as const;
+
   return aroundStore(store, {
     inbox: {
       accept: (method) => async (message, options) => {
@@ -104,25 +125,8 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       takeUnshown: wait,
       waiting: refuse,
     },
-    capabilities: {
-      keyCheck: repeat,
-      accounts: repeat,
-      flow: repeat,
-      flows: repeat,
-      flowsSince: repeat,
-      nextDue: repeat,
-      outcome: repeat,
-      claimKey: wait,
-      removeAccount: wait,
-      begin: wait,
-      change: wait,
-      link: wait,
-      endFlows: wait,
-      takeDue: wait,
-      holdOn: wait,
-      keepOutcome: wait,
-      forget: refuse,
-    },
+    capabilities: accounts,
+    serverAccounts: accounts,
     routines: {
       due: repeat,
       nextDue: repeat,

@@ -3,7 +3,7 @@ import type { WebSearchSettings } from '../../config/tool-sections.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import type { WayOut } from '../../lib/net/connect-checked.ts';
-import { httpGet } from '../../lib/net/http-get.ts';
+import { httpRequest } from '../../lib/net/http-request.ts';
 
 export type SearchResult = Readonly<{ title: string; url: string; snippet: string }>;
 
@@ -162,7 +162,7 @@ async function askService(
   signal: AbortSignal,
 ): Promise<ServiceAnswer | string> {
   const timeout = AbortSignal.timeout(timeoutMs);
-  const answer = await httpGet(url, {
+  const answer = await httpRequest(url, {
     headers: { accept: 'application/json', ...headers },
     maxBytes: bytesLimit,
     connect: { mayReach: () => true, proxy, proxyResolves: true },

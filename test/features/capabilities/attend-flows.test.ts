@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createSignInWorker, type AdvanceFlow } from '../../../src/features/capabilities/advance-flow.ts';
+import { createSignInWorker } from '../../../src/accounts/sign-in-worker.ts';
+import type { AdvanceFlow } from '../../../src/features/capabilities/advance-flow.ts';
+import { openFlow } from '../../../src/features/capabilities/auth-flows.ts';
 import { caller, capabilityStage } from '../../support/capability-stage.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
@@ -21,7 +23,15 @@ async function due(t: TestContext, advance: AdvanceFlow) {
   }
   const stop = new AbortController();
   const { records, key, log, clock } = stage;
-  const running = createSignInWorker({ records, key, advance, clock, log }).run(stop.signal);
+  const running = createSignInWorker({
+    records,
+    advance: async (kept, signal) => {
+      const flow = openFlow(await key(), kept);
+      if (flow !== undefined) await advance(flow, signal);
+    },
+    clock,
+    log,
+  }).run(stop.signal);
   return { ...stage, stop, running };
 }
 
@@ -51,7 +61,6 @@ test('C6 a sign-in whose provider hangs delays no other, and is due again at onc
 /** A sign-in that is due, and processes that take it on and never come to an end with it; one whose clock stands still is dead. */
 async function processes(t: TestContext) {
   const { flows, say, records, log, signal, ...stage } = await capabilityStage(t);
-  const opened = await stage.key();
   assert.ok((await flows.begin(caller(), { capability: 'test.secret', hint: 'ann', call: 'c' }, signal)).ok);
   assert.equal((await say('https://back.example/?code=c&state=state-ann')).kind, 'submitted');
   const stop = new AbortController();
@@ -64,7 +73,7 @@ async function processes(t: TestContext) {
         began.resolve(until);
         return hang(until);
       };
-      const attend = createSignInWorker({ records, key: async () => opened, advance, clock, log });
+      const attend = createSignInWorker({ records, advance, clock, log });
       running.push(attend.run(stop.signal));
       return { clock, began: began.promise };
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openCapabilityKey } from '../../../src/features/capabilities/capability-key.ts';
+import { openCapabilityKey } from '../../../src/accounts/capability-key.ts';
 import { shownCall, type CapabilityRequest } from '../../../src/features/capabilities/invoke-capability.ts';
 import { caller, capabilityStage, requester } from '../../support/capability-stage.ts';
 

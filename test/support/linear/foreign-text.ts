@@ -1,4 +1,4 @@
-import { readAuthAnswer } from '../../../src/features/capabilities/take-auth-answer.ts';
+import { readAuthAnswer } from '../../../src/accounts/read-auth-answer.ts';
 import { findCredential } from '../../../src/features/capabilities/capability-checks.ts';
 import { addressesIn, addressOf, parseAddressed, parseCommand } from '../../../src/core/message.ts';
 import { labelled } from '../../../src/lib/text/escape-labels.ts';
@@ -32,7 +32,7 @@ import { mcpToolName } from '../../../src/features/mcp/mcp-tool.ts';
 import { readResult } from '../../../src/features/mcp/read-result.ts';
 import { strangerText } from '../../../src/features/mcp/clean-schema.ts';
 import { splitLines } from '../../../src/features/mcp/process-transport.ts';
-import { html } from '../../../src/dashboard/html.ts';
+import { html } from '../../../src/lib/text/html.ts';
 import { decodePage } from '../../../src/tools/web/decode-page.ts';
 import { pageToMarkdown } from '../../../src/tools/web/page-to-markdown.ts';
 import { reduceHtml } from '../../../src/tools/web/reduce-html.ts';

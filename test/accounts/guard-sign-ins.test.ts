@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGuardSignIns } from '../../../src/features/capabilities/guard-sign-ins.ts';
-import { caller, capabilityStage } from '../../support/capability-stage.ts';
-import { makeMessage } from '../../support/make-message.ts';
+import { createGuardSignIns } from '../../src/accounts/guard-sign-ins.ts';
+import { caller, capabilityStage } from '../support/capability-stage.ts';
+import { makeMessage } from '../support/make-message.ts';
 
 test('C6 what a message quotes of a sign-in is taken out, whoever quotes it, and nothing is done with it', async (t) => {
   const stage = await capabilityStage(t);

@@ -1,4 +1,4 @@
-import { printable } from '../lib/text/text.ts';
+import { printable } from './text.ts';
 
 /** Markup in which everything foreign is escaped, so that it is safe to send. */
 export type Html = Readonly<{ markup: string }>;

@@ -1,12 +1,21 @@
-import type { Channel } from '../../core/channel.ts';
-import { conversationKey } from '../../core/conversation.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Message, Quote } from '../../core/message.ts';
-import type { TakenAnswer } from './take-auth-answer.ts';
-import type { Audit } from '../../audit/create-audit.ts';
-import { failureText } from './confirm-accounts.ts';
-import type { Replies } from '../../replies/replies.ts';
-import { sayIn } from '../../core/texts/say.ts';
+import type { Channel } from '../core/channel.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import type { Message, Quote } from '../core/message.ts';
+import type { CapabilityCode } from '../core/codes.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { Replies } from '../replies/replies.ts';
+import { sayIn } from '../core/texts/say.ts';
+
+/** What a message was to open sign-ins. Anything but `none` goes no further: nothing stores, shows or logs it (C6). */
+export type TakenAnswer = Readonly<
+  | { kind: 'none' }
+  | { kind: 'submitted'; flow: string; capability: string }
+  /** It can't be used. `capability` is that of its flow, if that is known; `text` is what to tell the person instead. */
+  | { kind: 'refused'; code: CapabilityCode; capability?: string; text?: string }
+  /** Others could read the message, so its answer is not used. */
+  | { kind: 'public' }
+>;
 
 /** Takes answers of sign-in pages out of messages before anything stores or logs them (C6). */
 export type GuardSignIns = Readonly<{
@@ -54,7 +63,7 @@ export function createGuardSignIns(options: {
         await replies.answer(message, publicText(isGone, message.sender.language), key);
       }
       if (taken.kind === 'refused') {
-        const text = failureText(taken.code, isOver.has(taken.code), message.sender.language);
+        const { text = failureText(taken.code, isOver.has(taken.code), message.sender.language) } = taken;
         await replies.answer(message, text, key);
       }
       return true;
@@ -97,4 +106,24 @@ function publicText(isGone: boolean, language: string | undefined): string {
   const say = sayIn(language);
   const fate = isGone ? say`I deleted it.` : say`Please delete it.`;
   return say`That looked like the answer of a sign-in page. Others can read it here, so I didn’t use it. ${fate} Send it to me in a direct message.`;
+}
+
+export function failureText(code: CapabilityCode, over: boolean, language: string | undefined): string {
+  const say = sayIn(language);
+  const again = over
+    ? say`Ask me again to start over.`
+    : say`Please try again with the code or address that the page shows.`;
+  const words: Partial<Record<CapabilityCode, string>> = {
+    capability_auth_flow_invalid: say`That sign-in is no longer open.`,
+    capability_auth_flow_expired: say`That sign-in expired: it lasts 30 minutes.`,
+    capability_auth_flow_denied: say`The sign-in was refused on the page, so nothing is linked.`,
+    capability_auth_flow_ambiguous: say`You have several open sign-ins. Send the full address of the page, so that I know which one you mean.`,
+    capability_auth_callback_invalid: say`That address is incomplete. Copy all of it again.`,
+    capability_auth_code_conflict: say`I found two different codes in that. Send only one.`,
+    capability_auth_state_mismatch: say`That address is for another sign-in, not the one I sent you.`,
+    capability_auth_code_missing: say`There is no code in that address.`,
+    capability_backend_unavailable: say`The service is not answering at the moment.`,
+  };
+  const what = words[code] ?? say`The sign-in did not work.`;
+  return code === 'capability_auth_flow_ambiguous' ? what : `${what} ${again}`;
 }

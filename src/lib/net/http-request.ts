@@ -8,7 +8,9 @@ import { connectChecked, type ConnectOptions, type WayOut } from './connect-chec
 import { hostOf } from './judge-target.ts';
 import { onAbort } from '../async/on-abort.ts';
 
-type HttpGetOptions = Readonly<{
+type HttpOptions = Readonly<{
+  method?: string;
+  body?: string;
   headers: Readonly<Record<string, string>>;
   /** How many bytes of the unpacked body are read. What follows is left. */
   maxBytes: number;
@@ -34,10 +36,10 @@ export type HttpAnswer =
     }>;
 
 /**
- * Sends one GET request to a checked address (T3) with a valid certificate. It follows no redirects, keeps no cookies
+ * Sends one request, GET by default, to a checked address (T3) with a valid certificate. It follows no redirects, keeps no cookies
  * and reuses no connection.
  */
-export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
+export async function httpRequest(url: URL, options: HttpOptions): Promise<HttpAnswer> {
   const { signal, maxBytes, wants = () => true } = options;
   const written = hostOf(url);
   const host = written.host.replace(/\.$/, '');
@@ -53,7 +55,7 @@ export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAn
   try {
     signal.throwIfAborted();
     const line = secure ? await secured(socket, host, written.isAddress) : socket;
-    const came = await ask(url, line, options.headers);
+    const came = await ask(url, line, options);
     const status = came.statusCode ?? 0;
     const wanted = wants(status, came.headers);
     const read = wanted ? await readUpTo(unpacked(came), maxBytes) : { body: Buffer.alloc(0), cut: false };
@@ -82,15 +84,20 @@ function secured(socket: Socket, host: string, isAddress: boolean): Promise<TLSS
   });
 }
 
-function ask(url: URL, line: Socket, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+function ask(
+  url: URL,
+  line: Socket,
+  { method, body, headers }: HttpOptions,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const asked = request({
+      method,
       path: `${url.pathname}${url.search}`,
       headers: { host: url.host, 'accept-encoding': 'gzip, deflate, br', ...headers, connection: 'close' },
       maxHeaderSize: 64 * 1024,
       createConnection: () => line,
     });
-    asked.on('response', resolve).on('error', reject).end();
+    asked.on('response', resolve).on('error', reject).end(body);
     asked.once('close', () => reject(new Error('ended the connection')));
   });
 }

@@ -9,15 +9,15 @@ import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { httpGet, type HttpAnswer } from '../../src/lib/net/http-get.ts';
+import { httpRequest, type HttpAnswer } from '../../src/lib/net/http-request.ts';
 import { startWebSite } from '../servers/web-site.ts';
 
 const site = await startWebSite((_, answer) => void answer.writeHead(200, { 'x-a': '1' }).end('plain'));
 after(site.close);
 
-function get(url: string, more: Partial<Parameters<typeof httpGet>[1]> = {}): Promise<HttpAnswer> {
+function get(url: string, more: Partial<Parameters<typeof httpRequest>[1]> = {}): Promise<HttpAnswer> {
   const signal = new AbortController().signal;
-  return httpGet(new URL(url), { headers: {}, maxBytes: 1_000, connect: site.connect, signal, ...more });
+  return httpRequest(new URL(url), { headers: {}, maxBytes: 1_000, connect: site.connect, signal, ...more });
 }
 
 /** An https server whose certificate is for `good.test` and signed by itself; nothing where openssl is not installed. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { html } from '../../src/dashboard/html.ts';
+import { html } from '../../src/lib/text/html.ts';
 
 test('S8 S6 no text gets out of where a page puts it', () => {
   fc.assert(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readAuthAnswer } from '../../../src/features/capabilities/take-auth-answer.ts';
-import { processorMs } from '../../support/machine-time.ts';
+import { readAuthAnswer } from '../../src/accounts/read-auth-answer.ts';
+import { processorMs } from '../support/machine-time.ts';
 
 const url = 'https://localhost/callback?code=4/0AX-abc_9&state=xyz';
 const found = { kind: 'code', code: '4/0AX-abc_9', url, state: 'xyz' };

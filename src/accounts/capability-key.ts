@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { OperatorError } from '../../core/errors.ts';
-import { createWhole } from '../../lib/files/create-whole.ts';
-import type { CapabilityRecords } from '../../store/capability-records.ts';
+import { OperatorError } from '../core/errors.ts';
+import { createWhole } from '../lib/files/create-whole.ts';
+import type { CapabilityRecords } from '../store/capability-records.ts';
 
 export type CapabilityKey = Readonly<{
   /** Encrypts data as JSON, bound to `of`, so that it can't be opened as another row. */
@@ -61,6 +61,23 @@ export async function openCapabilityKey(
     },
     hash: (text) => createHmac('sha256', hashing).update(text).digest('hex'),
     signingSeed: derive('sign'),
+  };
+}
+
+/** Opens the key when it is first needed. A failure is tried again at the next call. */
+export function capabilityKeyOnce(
+  file: () => string,
+  records: Pick<CapabilityRecords, 'claimKey' | 'keyCheck'>,
+): () => Promise<CapabilityKey> {
+  const kept: { key?: Promise<CapabilityKey> } = {};
+  return () => {
+    if (kept.key !== undefined) return kept.key;
+    const opened = openCapabilityKey(file(), records);
+    kept.key = opened;
+    opened.catch(() => {
+      if (kept.key === opened) delete kept.key;
+    });
+    return opened;
   };
 }
 
