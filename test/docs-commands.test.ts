@@ -219,6 +219,7 @@ const codes: Readonly<Record<string, number>> = {
   // No bot runs.
   'skillet status': 1,
   // Nobody has linked an account.
+  'skillet accounts remove telegram:42 linear': 1,
   'skillet capability revoke telegram:42 gog.email': 1,
   // The rule of the tutorials says no.
   'skillet access explain slack:U00000005 --chat slack:C00000001 --as channel --skill opening-hours': 1,

@@ -21,6 +21,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
   outbox: 'failed deliveries',
   policy: 'standing approvals, given by "Always"',
   mcp: 'MCP servers and their tools',
+  accounts: 'accounts of people at MCP servers',
   memory: 'notes that people asked the bot to keep',
   feedback: 'thumbs under answers, and tests made of them',
   routine: 'pause, resume or remove a reminder or routine',

@@ -65,11 +65,13 @@ function serverLines({ name, state, tools }: ListedServer, mcp: Mcp): readonly s
   const how =
     settings === undefined
       ? 'no longer in the config'
-      : state === undefined
-        ? 'no bot runs'
-        : state.is === 'lost'
-          ? `away since ${ago(state.since)}: ${state.why}`
-          : `${state.is} since ${ago(state.since)}`;
+      : settings.auth !== 'headers'
+        ? 'with accounts: see accounts list'
+        : state === undefined
+          ? 'no bot runs'
+          : state.is === 'lost'
+            ? `away since ${ago(state.since)}: ${state.why}`
+            : `${state.is} since ${ago(state.since)}`;
   return [
     `${printable(name)}  ${printable(oneLine(how, 300))}`,
     ...tools.map((tool) => {

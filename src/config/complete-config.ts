@@ -70,7 +70,10 @@ export function completeConfig(
     capabilities: { ...capabilities, keyFile: keyFile === undefined ? undefined : toAbsolute(keyFile) },
     plugins: plugins.map((one) => (one.path === undefined ? one : { ...one, path: toAbsolute(one.path) })),
     network: { ...network, caFile: network.caFile === undefined ? undefined : toAbsolute(network.caFile) },
-    server: { ...settings.server, listen: settings.server.listen ?? (settings.hooks.length > 0 ? hooksListen : undefined) },
+    server: {
+      ...settings.server,
+      listen: settings.server.listen ?? (settings.hooks.length > 0 ? hooksListen : undefined),
+    },
     store: { url: store.replace(/^sqlite:(.*)$/s, (_, written: string) => `sqlite:${toAbsolute(written)}`) },
     models: models.models,
     path: absolute,

@@ -224,12 +224,16 @@ function checkSignIn(table: Readonly<Record<string, unknown>>, complain: Complai
   const { auth, url, headers } = table;
   if (auth === 'headers') {
     for (const key of ['client_id', 'client_secret', 'issuer'])
-      if (table[key] !== undefined) complain([key], 'write auth = "person" or "shared" beside it, or remove it');
+      if (table[key] !== undefined)
+        complain([key], 'write auth = "person" or "shared" beside it, or remove it');
     return;
   }
   if (url === undefined) complain(['auth'], 'only a server with a url has a sign-in');
   if (Object.keys(Object(headers) as object).some((name) => name.toLowerCase() === 'authorization'))
-    complain(['headers'], `remove Authorization: with auth = "${String(auth)}" the token of a sign-in is sent`);
+    complain(
+      ['headers'],
+      `remove Authorization: with auth = "${String(auth)}" the token of a sign-in is sent`,
+    );
   if (table['client_secret'] !== undefined && table['client_id'] === undefined)
     complain(['client_secret'], 'write its client_id, too');
 }

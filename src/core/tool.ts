@@ -63,6 +63,8 @@ export type CallAssessment = Readonly<
       }>;
       /** Private data that the call touches; noted before it runs (S7). */
       taint?: Taint | undefined;
+      /** The account that the call uses, named as its taint: what came from there may go back there (S7). */
+      account?: string;
       /** What a person who is asked about the call should know, such as whose account it uses. */
       because?: string;
       /** True if a provider gets the input, even for a tool that needs no network (S7). */

@@ -48,7 +48,13 @@ function insteadOf({ key, conversation, part }: Row, channel: Channel): Rows | u
  */
 export function beyondGroup(
   rows: Rows,
-  of: Readonly<{ person: string; key: string; group: Conversation; at: number; language: string | undefined }>,
+  of: Readonly<{
+    person: string;
+    key: string;
+    group: Conversation;
+    at: number;
+    language: string | undefined;
+  }>,
 ): Rows {
   const { person, key, group, at, language } = of;
   const how = { onlyTo: person, privately: { at, language }, from: { key, conversation: group } };

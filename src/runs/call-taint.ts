@@ -38,7 +38,7 @@ export function createCallTaint({
   }
 
   return {
-    async carriesOut({ tool, input, requester, taint, outward = false }, { skill, transcript }) {
+    async carriesOut({ tool, input, requester, account, outward = false }, { skill, transcript }) {
       // An MCP server may send its input anywhere.
       const writes = decideWrite(tool, false) === 'outward';
       if (!outward && !writes && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
@@ -46,7 +46,7 @@ export function createCallTaint({
       const known = joinTaint(around, await taintInFolder(tool, transcript));
       if (known === undefined) return false;
       // What came from a person's account at a server may go back there (X8).
-      if (isForeign(tool) && taint !== undefined && taint === known) return false;
+      if (account !== undefined && account === known) return false;
       // A sensitive skill may send its own data to its own accounts and hosts.
       const belongs =
         outward || (tool.name === 'skills_run_script' && skill && isSensitive(skill, runtime().rules));

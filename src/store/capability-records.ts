@@ -183,11 +183,7 @@ function createAccounts(
   };
 }
 
-function createFlows(
-  { statement, read, write }: Sql,
-  addAccount: AddAccount,
-  which: string,
-): Flows {
+function createFlows({ statement, read, write }: Sql, addAccount: AddAccount, which: string): Flows {
   const endOver = statement(
     `UPDATE capability_flows SET state = 'ended', due_at = NULL
      WHERE sender = ?1 AND capability = ?2 AND state <> 'ended' AND expires_at <= ?3`,

@@ -36,6 +36,7 @@ export type JudgedCall = Readonly<{
   byApprover?: boolean | undefined;
   because?: string | undefined;
   taint?: Taint | undefined;
+  account?: string | undefined;
   outward?: boolean;
   requester: Requester;
 }>;
@@ -174,9 +175,8 @@ export async function judgeCall(
   { decide, requester, redact, log }: Door,
 ): Promise<Envelope | undefined> {
   const { id, input } = attempt.call;
-  const { mustConfirm, taint, outward, risk = riskOf(tool) } = assessment;
-  attempt.risk = risk;
-  const fields = { tool: tool.name, call: id, risk };
+  const { mustConfirm, taint, account, outward, risk = riskOf(tool) } = assessment;
+  const fields = { tool: tool.name, call: id, risk: (attempt.risk = risk) };
   const refuse = (code: 'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED', message: string): Envelope => {
     attempt.policy = code;
     return mustConfirm === undefined
@@ -185,7 +185,7 @@ export async function judgeCall(
   };
   try {
     const { shown, byApprover, because = assessment.because } = mustConfirm ?? {};
-    const judged = { id, tool, input, risk, shown, byApprover, because, outward, taint, requester };
+    const judged = { id, tool, input, risk, shown, byApprover, because, outward, taint, account, requester };
     const decision = await decide(judged, attempt.signal);
     if (decision.allowed) {
       attempt.approvedBy = 'approvedBy' in decision ? decision.approvedBy : undefined;

@@ -23,6 +23,6 @@ test('I1 the bot’s own commands come first in menus, and an everyday word need
   assert.ok(names.indexOf('whoami') < names.indexOf('memory'));
   assert.deepEqual(
     names.filter((name) => row(name)?.onlyWithMark === true),
-    ['why'],
+    ['connect', 'disconnect', 'why'],
   );
 });

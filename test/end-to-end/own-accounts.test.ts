@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listedTool } from '../servers/mcp/tool-files.ts';
+import type { Person } from '../servers/telegram/person.ts';
 import { codeIn, linkIn, startOwnAccounts } from '../support/own-accounts.ts';
 
 test('X8 a person signs in from a direct message: link, page, code, then the tools run as them', async (t) => {
@@ -20,4 +22,256 @@ test('X8 a person signs in from a direct message: link, page, code, then the too
   for (const token of server.tokens) assert.ok(!bodies.includes(token));
   assert.ok(!bodies.includes(codeIn(page)), 'the code is kept out of the conversation');
   assert.ok(!bodies.includes('/auth?'), 'the link is kept out of the conversation');
+});
+
+/** Signs a person in from their direct message, to the end. */
+async function connect(set: Awaited<ReturnType<typeof startOwnAccounts>>, person: Person, user: string) {
+  person.says('/connect work');
+  const asked = await person.dm.nextMessage(/I need you to sign in there/);
+  person.says(codeIn(await set.finish(linkIn(asked.text), user)));
+  await person.dm.nextMessage(/Connected\./);
+  await set.bot.idle();
+}
+
+test('X8 without a public address the person pastes the address of the last page, which stays out of everything', async (t) => {
+  const { telegram, signIn, messages, log, bot } = await startOwnAccounts(t, { paste: true });
+  const ann = telegram.person({ name: 'Ann', id: 42 });
+  ann.says('who am I?');
+  const asked = await ann.dm.nextMessage(/send me the full address of the page/);
+  await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
+  const back = await signIn.browse(linkIn(asked.text), 'ann');
+  const code = back.searchParams.get('code') ?? '';
+  ann.says(code);
+  await ann.dm.nextMessage(/Please send the full address of that page/);
+  ann.says(`here it is: ${back.href}`);
+  await ann.dm.nextMessage(/Connected\./);
+  await bot.idle();
+  ann.says('who am I?');
+  await ann.dm.nextMessage('It says: You are ann');
+  const kept = `${JSON.stringify(messages.requests)}${JSON.stringify(log.lines)}`;
+  assert.ok(code !== '' && !kept.includes(code));
+});
+
+test('X8 U16 in a group only the person gets the link, and the call runs as the one who asks', async (t) => {
+  const set = await startOwnAccounts(t, { sectionMore: 'chat_types = ["private", "group"]\n' });
+  const { telegram, server, finish } = set;
+  const [ann, bob] = [telegram.person({ name: 'Ann', id: 42 }), telegram.person({ name: 'Bob', id: 7 })];
+  const room = telegram.group({ title: 'Team' });
+  for (const [person, user] of [
+    [ann, 'ann'],
+    [bob, 'bob'],
+  ] as const) {
+    person.says('hello');
+    await person.dm.nextMessage(/./);
+    person.says('@test_bot who am I?', { in: room });
+    const asked = await person.dm.nextMessage(/I need you to sign in there/);
+    await room.nextMessage('I answered you in a direct message.');
+    person.says(codeIn(await finish(linkIn(asked.text), user)));
+    await person.dm.nextMessage(/Connected\./);
+  }
+  assert.ok(
+    room.sent().every(({ text }) => !text.includes('/auth?')),
+    'nobody else sees a link',
+  );
+  await set.bot.idle();
+  ann.says('@test_bot who am I?', { in: room });
+  bob.says('@test_bot who am I?', { in: room });
+  await room.nextMessage(/You are ann/);
+  // What came from Ann's account is in the conversation, so it does not go to Bob's unasked (S7).
+  const question = await room.nextMessage(/It uses the account of Bob \(telegram:7\) at work/);
+  bob.presses(question.id, 'Approve', room);
+  await room.nextMessage(/You are bob/);
+  const sessions = new Map(server.calls.map(({ user, session }) => [user, session]));
+  assert.equal(new Set(sessions.values()).size, 2, 'a connection for each');
+});
+
+test('X8 a token that has ended is renewed silently, and the old refresh token is used once by all processes', async (t) => {
+  const set = await startOwnAccounts(t);
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  set.signIn.tokens.seconds = 5;
+  await connect(set, ann, 'ann');
+  ann.says('who am I?');
+  await ann.dm.nextMessage('It says: You are ann');
+  const renewals = set.signIn.seen.filter(({ body }) => body.includes('grant_type=refresh_token'));
+  assert.ok(renewals.length > 0);
+  const used = renewals.map(({ body }) => new URLSearchParams(body).get('refresh_token'));
+  assert.equal(new Set(used).size, used.length, 'no refresh token is used twice');
+  assert.ok(renewals.every(({ body }) => new URLSearchParams(body).get('resource') === set.server.url));
+});
+
+test('X8 where the renewal is refused the person is asked again, once', async (t) => {
+  const set = await startOwnAccounts(t);
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
+  for (const token of set.server.tokens) set.server.refused.add(token);
+  set.signIn.tamper.before = ({ url = '', method }, response) => {
+    if (url !== '/token' || method !== 'POST') return false;
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+    return true;
+  };
+  ann.says('who am I?');
+  await ann.dm.nextMessage(/I need you to sign in there/);
+  await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
+  ann.says('who am I?');
+  await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
+  assert.equal(
+    ann.dm.sent().filter(({ text }) => text.includes('/auth?')).length,
+    2,
+    'once at first, once again',
+  );
+  ann.says('/accounts');
+  await ann.dm.nextMessage(/work: it needs a new sign-in/);
+  delete set.signIn.tamper.before;
+  await connect(set, ann, 'ann');
+  ann.says('who am I?');
+  await ann.dm.nextMessage('It says: You are ann');
+});
+
+test('X8 a server that is away for a moment costs nobody their account', async (t) => {
+  const set = await startOwnAccounts(t);
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  set.signIn.tokens.seconds = 5;
+  await connect(set, ann, 'ann');
+  set.signIn.tamper.before = (_, response) => Boolean(response.writeHead(503).end('later'));
+  ann.says('who am I?');
+  await ann.dm.nextMessage(/It says: error TOOL_FAILED/);
+  delete set.signIn.tamper.before;
+  ann.says('who am I?');
+  await ann.dm.nextMessage('It says: You are ann');
+});
+
+test('X8 a call that needs more permissions asks for them, and a yes is asked with whose account it is', async (t) => {
+  const set = await startOwnAccounts(t);
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
+  ann.says('please call admin');
+  const question = await ann.dm.nextMessage(/I want to use.*mcp_work_admin.*It uses your account at work/s);
+  ann.presses(question.id, 'Approve');
+  const asked = await ann.dm.nextMessage(/I need you to sign in there/);
+  const wanted = new URL(linkIn(asked.text)).searchParams.get('scope')?.split(' ') ?? [];
+  assert.deepEqual(wanted.filter((one) => ['tools', 'admin'].includes(one)).sort(), ['admin', 'tools']);
+  await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
+  ann.says(codeIn(await set.finish(linkIn(asked.text), 'ann')));
+  await ann.dm.nextMessage(/Connected\./);
+  await set.bot.idle();
+  ann.says('please call admin');
+  ann.presses((await ann.dm.nextMessage(/I want to use.*mcp_work_admin/s)).id, 'Approve');
+  await ann.dm.nextMessage('It says: You are ann');
+});
+
+test('X8 /disconnect ends an account here and at the server; so does forget; owners see accounts without secrets', async (t) => {
+  const set = await startOwnAccounts(t);
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  const revoked = () => set.signIn.seen.filter(({ path }) => path.startsWith('/token/revocation')).length;
+  await connect(set, ann, 'ann');
+  const listed = await set.bot.operate('accounts list');
+  assert.deepEqual(
+    listed.map(({ person, server, state }) => [person, server, state]),
+    [['telegram:42', 'work', 'usable']],
+  );
+  for (const token of set.server.tokens) assert.ok(!JSON.stringify(listed).includes(token));
+  ann.says('/disconnect work');
+  await ann.dm.nextMessage(/Disconnected\. I no longer use your account at work/);
+  assert.equal(revoked(), 1);
+  assert.deepEqual(await set.bot.operate('accounts list'), []);
+  ann.says('who am I?');
+  await ann.dm.nextMessage(/I need you to sign in there/);
+  await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
+  await connect(set, ann, 'ann');
+  const forgotten = await set.bot.operate('forget', 'telegram:42');
+  assert.equal(forgotten.removed['serverAccounts'], 1);
+  assert.equal(revoked(), 2);
+  assert.deepEqual(await set.bot.operate('accounts list'), []);
+});
+
+test('X8 who loses access loses the account: it is not used from then on', async (t) => {
+  const set = await startOwnAccounts(t);
+  const bob = set.telegram.person({ name: 'Bob', id: 7 });
+  await connect(set, bob, 'bob');
+  bob.says('who am I?');
+  await bob.dm.nextMessage('It says: You are bob');
+  const calls = set.server.calls.length;
+  await set.reconfigure(
+    set.toml
+      .replace('users = ["telegram:42", "telegram:7"]\n', 'users = ["telegram:42"]\n')
+      .replace(
+        'trusted = true\nusers = ["telegram:42", "telegram:7"]',
+        'trusted = true\nusers = ["telegram:42"]',
+      ),
+  );
+  await set.log.line(({ message }) => message.startsWith('the config was changed'));
+  bob.says('who am I?');
+  await set.bot.idle();
+  assert.equal(set.server.calls.length, calls);
+});
+
+test('X8 a person who refuses on the page hears that nothing is connected', async (t) => {
+  const set = await startOwnAccounts(t);
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('/connect work');
+  const asked = await ann.dm.nextMessage(/I need you to sign in there/);
+  assert.match(await set.finish(linkIn(asked.text), 'ann', 'refuse'), /nothing was connected/);
+  await ann.dm.nextMessage(/refused on the page/);
+  assert.deepEqual(await set.bot.operate('accounts list'), []);
+});
+
+test('X8 X7 what another account sees changed is off for it, and told to owners; what was agreed stays for others', async (t) => {
+  const set = await startOwnAccounts(t, { trusted: false });
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
+  set.server.tools.more = [listedTool('late')];
+  const bob = set.telegram.person({ name: 'Bob', id: 7 });
+  await connect(set, bob, 'bob');
+  await ann.dm.nextMessage(/changed its tools.*mcp_work_late is new/s);
+  const [work] = await set.bot.operate('mcp list');
+  assert.deepEqual(
+    work?.tools.filter(({ agreed }) => agreed !== undefined).map(({ name }) => name),
+    ['admin', 'whoami'],
+  );
+  ann.says('who am I?');
+  ann.presses((await ann.dm.nextMessage(/I want to use.*mcp_work_whoami/s)).id, 'Approve');
+  await ann.dm.nextMessage('It says: You are ann');
+});
+
+test('X8 one account for all: only an owner connects it, and everybody who may use it does', async (t) => {
+  const set = await startOwnAccounts(t, { auth: 'shared' });
+  const [ann, bob] = [
+    set.telegram.person({ name: 'Ann', id: 42 }),
+    set.telegram.person({ name: 'Bob', id: 7 }),
+  ];
+  bob.says('/connect work');
+  await bob.dm.nextMessage('Only an owner can connect work.');
+  ann.says('/connect work');
+  const asked = await ann.dm.nextMessage(/for everybody who may use it/);
+  ann.says(codeIn(await set.finish(linkIn(asked.text), 'robot')));
+  await ann.dm.nextMessage(/Connected\./);
+  await set.bot.idle();
+  bob.says('who am I?');
+  await bob.dm.nextMessage('It says: You are robot');
+});
+
+test('X8 U16 on Slack: the link of a call in a channel comes as a direct message, and the code there connects', async (t) => {
+  const users = 'users = ["slack:*"]\n';
+  const set = await startOwnAccounts(t, {
+    channels: ['slack'],
+    people: `[access]\n${users}groups_mode = "open"\n`,
+    users: '["slack:*"]',
+    sectionMore: 'chat_types = ["private", "channel"]\n',
+  });
+  const { slack, bot, server } = set;
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const dm = slack.workspace.dmWith(anna.id);
+  slack.people.mention(anna, room, 'who am I?');
+  const asked = await slack.posted(({ channel, text }) => channel === dm.id && text.includes('/auth?'));
+  await slack.posted(
+    ({ channel, text }) => channel === room.id && /answered you in a direct message/.test(text),
+  );
+  slack.people.dm(anna, codeIn(await set.finish(linkIn(asked.text), 'anna')));
+  await slack.posted(({ channel, text }) => channel === dm.id && text.startsWith('Connected.'));
+  await bot.idle();
+  assert.ok(slack.transcript(room).every((said) => !JSON.stringify(said).includes('/auth?')));
+  slack.people.mention(anna, room, 'who am I?');
+  await slack.posted(({ channel, text }) => channel === room.id && text.includes('You are anna'));
+  assert.deepEqual([...new Set(server.calls.map(({ user }) => user))], ['anna']);
 });

@@ -146,4 +146,56 @@ export function capabilityRecordsContract(storeTest: StoreTest): void {
       assert.deepEqual(await capabilities.accounts({}), [account({ sender: 'telegram:1' })]);
     },
   );
+
+  storeTest('X8 accounts at servers and those of capabilities see nothing of each other', async (store) => {
+    const { capabilities, serverAccounts } = store;
+    const atServer = { capability: 'mcp:work' };
+    await capabilities.begin(flow({ id: 'C1', dueAt: now }), now);
+    await serverAccounts.begin(flow({ id: 'S1', dueAt: now, ...atServer }), now);
+    assert.deepEqual(
+      (await capabilities.flows('telegram:42')).map(({ id }) => id),
+      ['C1'],
+    );
+    assert.deepEqual(
+      (await serverAccounts.flowsSince(now)).map(({ id }) => id),
+      ['S1'],
+    );
+    assert.equal(await capabilities.flow('S1'), undefined);
+    assert.equal((await serverAccounts.takeDue(now, now + minute))?.id, 'S1');
+    assert.equal(await serverAccounts.takeDue(now, now + minute), undefined);
+    for (const [records, id, more] of [
+      [capabilities, 'C1', {}],
+      [serverAccounts, 'S1', atServer],
+    ] as const) {
+      assert.ok(await records.change(id, 'pending', { state: 'linked', sealed: 'x' }));
+      assert.ok(await records.link(id, account(more)));
+    }
+    assert.equal(await serverAccounts.forget('telegram:42'), 1);
+    assert.deepEqual(await serverAccounts.accounts({}), []);
+    assert.equal((await capabilities.accounts({})).length, 1);
+    assert.equal((await capabilities.flows('telegram:42')).length, 1);
+    assert.equal(await serverAccounts.endFlows({ sender: 'telegram:42' }), 0);
+  });
+
+  storeTest(
+    'X8 of two changes of an account one counts, and none brings back what was removed',
+    async (store) => {
+      const { serverAccounts } = store;
+      const kept = account({ capability: 'mcp:work', sealed: 'one' });
+      await serverAccounts.begin(flow({ capability: 'mcp:work' }), now);
+      await serverAccounts.change('F1', 'pending', { state: 'linked', sealed: 'x' });
+      await serverAccounts.link('F1', kept);
+      const changes = ['two', 'three'].map((sealed) =>
+        serverAccounts.changeAccount({ ...kept, sealed }, 'one'),
+      );
+      assert.deepEqual((await Promise.all(changes)).toSorted(), [false, true]);
+      const [changed] = await serverAccounts.accounts({});
+      assert.ok(await serverAccounts.removeAccount(kept));
+      assert.equal(
+        await serverAccounts.changeAccount({ ...kept, sealed: 'four' }, changed?.sealed ?? ''),
+        false,
+      );
+      assert.deepEqual(await serverAccounts.accounts({}), []);
+    },
+  );
 }

@@ -7,7 +7,8 @@ import { startWholeBot, type WholeBotOptions } from './whole-bot.ts';
 
 /** The link of a sign-in in a message. */
 export function linkIn(text: string): string {
-  const [, link] = /(https?:\/\/127\.0\.0\.1[^\s<>|]*\/auth\?[^\s<>|]+)/.exec(text.replaceAll('&amp;', '&')) ?? [];
+  const [, link] =
+    /(https?:\/\/127\.0\.0\.1[^\s<>|]*\/auth\?[^\s<>|]+)/.exec(text.replaceAll('&amp;', '&')) ?? [];
   assert.ok(link !== undefined, `there is no link in: ${text}`);
   return link;
 }
@@ -24,9 +25,13 @@ type Script = Extract<NonNullable<WholeBotOptions['script']>, (...of: never) => 
 /** Calls a tool of the server if there is one, or asks for a sign-in, and repeats what came of it. */
 export const caller: Script = ({ messages, tools = [] }) => {
   const last = JSON.stringify(messages.at(-1));
-  if (last.includes('tool_result')) return `It says: ${/SIGN_IN_NEEDED|You are \w+|error [A-Z_]+|is connected/.exec(last)?.[0] ?? last}`;
-  const wanted = /call (\w+)/.exec(last)?.[1] ?? 'whoami';
-  const named = [`mcp_work_${wanted}`, 'mcp_work_sign_in'].find((name) => tools.some((tool) => tool.name === name));
+  if (last.includes('tool_result'))
+    return `It says: ${/SIGN_IN_NEEDED|You are \w+|error [A-Z_]+|is connected/.exec(last)?.[0] ?? last}`;
+  const wanted = /call (\w+)/.exec(last)?.[1] ?? (last.includes('who am I') ? 'whoami' : undefined);
+  if (wanted === undefined) return 'Hello.';
+  const named = [`mcp_work_${wanted}`, 'mcp_work_sign_in'].find((name) =>
+    tools.some((tool) => tool.name === name),
+  );
   if (named === undefined) return 'I have no such tool.';
   return { content: [{ type: 'tool_use' as const, id: `toolu_${messages.length}`, name: named, input: {} }] };
 };
@@ -37,16 +42,28 @@ export const admit =
 /** A bot whose people sign in to a server of the official SDK at a real authorization server. */
 export async function startOwnAccounts(
   t: TestContext,
-  options: WholeBotOptions & Readonly<{ more?: string; people?: string; paste?: true; section?: string }> = {},
+  options: WholeBotOptions &
+    Readonly<{
+      more?: string;
+      people?: string;
+      users?: string;
+      paste?: true;
+      section?: string;
+      sectionMore?: string;
+      auth?: 'shared';
+      trusted?: boolean;
+      issuer?: false;
+    }> = {},
 ) {
   const signIn = await startSignInServer(t);
   const server = await startProtectedServer(t, signIn.issuer);
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
-  const listen = options.paste === true ? '' : `[server]\nlisten = "127.0.0.1:${port}"\npublic_url = "${publicUrl}"\n`;
+  const listen =
+    options.paste === true ? '' : `[server]\nlisten = "127.0.0.1:${port}"\npublic_url = "${publicUrl}"\n`;
   const section =
     options.section ??
-    `[mcp.work]\nurl = "${server.url}"\nauth = "person"\nissuer = "${signIn.issuer}"\ntrusted = true\nusers = ["telegram:42", "telegram:7"]\n`;
+    `[mcp.work]\nurl = "${server.url}"\nauth = "${options.auth ?? 'person'}"\n${options.issuer === false ? '' : `issuer = "${signIn.issuer}"\n`}trusted = ${options.trusted ?? true}\nusers = ${options.users ?? '["telegram:42", "telegram:7"]'}\n${options.sectionMore ?? ''}`;
   const toml = `${options.people ?? admit}${listen}${section}${options.more ?? ''}`;
   const set = await startWholeBot(t, { script: caller, ...options, toml });
   return {

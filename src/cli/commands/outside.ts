@@ -71,6 +71,33 @@ export const outsideCommands = [
     run: revokeAccount,
   }),
   command({
+    name: 'accounts list',
+    about: 'list accounts of people at MCP servers',
+    needs: 'bot',
+    json: true,
+    async run({ config, json }) {
+      const accounts = await askBot(config, 'accounts list');
+      if (json === true) return printJson(accounts);
+      const lines = accounts.map(({ person, server, since, state, scope = '' }) =>
+        `${printable(person)}  ${printable(server)}  since ${inMinutes(since)}${state === 'lapsed' ? '  has to sign in again' : ''}  ${printable(oneLine(scope, 100))}`.trimEnd(),
+      );
+      printList(lines, 'Nobody has signed in to an MCP server.');
+    },
+  }),
+  command({
+    name: 'accounts remove',
+    about: 'end an account of a person at an MCP server',
+    args: {
+      person: argument('their id, such as telegram:42, or shared'),
+      server: argument('its name in the configuration'),
+    },
+    needs: 'bot',
+    async run({ config, person, server }) {
+      await askBot(config, 'accounts remove', { person, server });
+      print(`The bot no longer uses this account of ${printable(person)} at ${printable(server)}.`);
+    },
+  }),
+  command({
     name: 'mcp list',
     about: 'list servers with their tools, and say which are off',
     needs: 'bot',

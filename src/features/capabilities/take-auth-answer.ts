@@ -45,7 +45,9 @@ export function createTakeAuthAnswer({
     const kept = await records.flowsSince(clock.now() - knownMs);
     if (kept.length === 0) return false;
     const opened = await key();
-    return kept.some((flow) => sameSecret(openFlow(opened, flow)?.content.begun.expected_callback_state, state));
+    return kept.some((flow) =>
+      sameSecret(openFlow(opened, flow)?.content.begun.expected_callback_state, state),
+    );
   }
 
   return async ({ text, chatType, external, sender }) => {

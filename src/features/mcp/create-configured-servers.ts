@@ -73,7 +73,11 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
     remembered = await agreements.all();
   }
 
-  async function agree(server: string, raw: readonly unknown[], of: Readonly<{ identity: string; ofPerson?: boolean }>) {
+  async function agree(
+    server: string,
+    raw: readonly unknown[],
+    of: Readonly<{ identity: string; ofPerson?: boolean }>,
+  ) {
     const tools = distinct(server, readTools(server, raw, log), log);
     const trusted = settings()[server]?.trusted === true;
     await agreements.take(server, { ...of, trusted, tools }, (off) => onOff(server, off));

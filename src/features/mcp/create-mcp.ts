@@ -11,7 +11,7 @@ import {
 } from './server-agreement.ts';
 import { createConfiguredServers, type ConfiguredServers } from './create-configured-servers.ts';
 import { mcpToolName } from './mcp-tool.ts';
-import { createAccounts, type Accounts } from './accounts/create-accounts.ts';
+import { createServerAccounts, type ServerAccounts } from './accounts/create-server-accounts.ts';
 import { createPersonLinks, type PersonLinks } from './accounts/person-links.ts';
 import { createPersonTools } from './accounts/person-tools.ts';
 import { signedFetch } from './accounts/signed-fetch.ts';
@@ -21,9 +21,14 @@ import { skilletHere } from '../../core/skillet-here.ts';
 
 const namedLimit = 20;
 
-export function createMcp(
-  app: App,
-): ConfiguredServers & Readonly<{ operations: McpOperations; accounts: Accounts; links: PersonLinks }> {
+export function createMcp(app: App): ConfiguredServers &
+  Readonly<{
+    operations: McpOperations;
+    accounts: ServerAccounts;
+    links: PersonLinks;
+    /** Resolves once the tools of accounts that were connected just now are listed. */
+    looked(): Promise<void>;
+  }> {
   const { runtime, store, replies, audit, env, clock, log } = app;
   const redact = (text: string): string => runtime().redact(text);
   const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
@@ -41,14 +46,14 @@ export function createMcp(
     clock,
     log,
   });
-  const { accounts, links } = createPersonSide(app, servers);
+  const { accounts, links, looked } = createPersonSide(app, servers);
   const ofPeople = createPersonTools({
     settings: () => signedIn(runtime().config.mcp),
-    ...{ agreementOf: servers.agreementOf, accounts, links, redact },
+    ...{ agreementOf: servers.agreementOf, accounts, links, writeCommand: app.writeCommand, redact },
   });
   return {
     ...servers,
-    ...{ accounts, links },
+    ...{ accounts, links, looked },
     tools: () => [...servers.tools(), ...ofPeople()],
     operations: createMcpOperations({ agreements, states: servers.states, redact, audit }),
   };
@@ -62,15 +67,20 @@ export function signedIn(all: Readonly<Record<string, McpSettings>>): Readonly<R
 /** Accounts of people, and their connections, which end with the account. */
 function createPersonSide(app: App, { takeOfPerson }: ConfiguredServers) {
   const { runtime, clock, log } = app;
-  const accounts = createAccounts(app, async (of, is) => {
+  const accounts = createServerAccounts(app, async (of, is) => {
     await links.end(of);
     const settings = runtime().config.mcp[of.server];
     // The list of the first account is what the operator agrees to, so it is read now.
-    if (is === 'linked' && settings !== undefined)
-      links
-        .look({ ...of, settings }, app.stopping)
-        .catch((error: unknown) => log.info({ server: of.server, err: error }, 'could not list the tools of an MCP server'));
+    if (is !== 'linked' || settings === undefined) return;
+    const look = links
+      .look({ ...of, settings }, app.stopping)
+      .catch((error: unknown) =>
+        log.info({ server: of.server, err: error }, 'could not list the tools of an MCP server'),
+      )
+      .finally(() => looks.delete(look));
+    looks.add(look);
   });
+  const looks = new Set<Promise<void>>();
   const endWithUs = createEndWithUs(log);
   const links: PersonLinks = createPersonLinks({
     async connect({ settings, ...of }, options) {
@@ -86,7 +96,7 @@ function createPersonSide(app: App, { takeOfPerson }: ConfiguredServers) {
     take: (server, _, raw) => takeOfPerson(server, raw),
     clock,
   });
-  return { accounts, links };
+  return { accounts, links, looked: async () => void (await Promise.all(looks)) };
 }
 
 function mcpNotice(server: string, off: readonly Disagreement[], at: number): { key: string; words: Words } {

@@ -42,7 +42,10 @@ function createMcpFeature(app: App): Feature {
   const { accounts, links } = servers;
   return {
     name: 'mcp',
-    ...atRest(servers.operations, accountsAtRest(accounts.book, accounts.end, app.store.serverAccounts.forget)),
+    ...atRest(
+      servers.operations,
+      accountsAtRest(accounts.book, accounts.end, app.store.serverAccounts.forget),
+    ),
     commands: accountCommands(app, accounts, () => signedIn(app.config().mcp)),
     takes: {
       secret: async (message) =>
@@ -76,6 +79,7 @@ function createMcpFeature(app: App): Feature {
     follow: servers.follow,
     start: servers.start,
     attend: () => accounts.attend(app.stopping),
+    idle: servers.looked,
     async close() {
       await links.end();
       await servers.stop();

@@ -84,11 +84,7 @@ function secured(socket: Socket, host: string, isAddress: boolean): Promise<TLSS
   });
 }
 
-function ask(
-  url: URL,
-  line: Socket,
-  { method, body, headers }: HttpOptions,
-): Promise<IncomingMessage> {
+function ask(url: URL, line: Socket, { method, body, headers }: HttpOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const asked = request({
       method,

@@ -46,6 +46,7 @@ export async function tryServers(
   const endWithUs = createEndWithUs(log);
   const tried = await Promise.all(
     Object.entries(mcp).map(async ([name, settings]) => {
+      if (settings.auth !== 'headers') return { said: `${name} by accounts of people`, found: [] };
       const signal = AbortSignal.timeout(tryMs);
       try {
         const connection = await connectOnce(settings, {

@@ -17,7 +17,9 @@ type Health = Readonly<{
   measureModel(model: Model): Model;
   readiness(): Readiness;
   /** Serves health and metrics. Undefined without an address. Throws OperatorError if it can't listen. */
-  serve(of: Pick<HealthOptions, 'redact' | 'receiveHook' | 'page' | 'servers'>): Promise<HealthServer | undefined>;
+  serve(
+    of: Pick<HealthOptions, 'redact' | 'receiveHook' | 'page' | 'servers'>,
+  ): Promise<HealthServer | undefined>;
 }>;
 
 /** Makes what watches over the process. Without `listen`, nothing is counted (L4). */

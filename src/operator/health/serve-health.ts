@@ -48,7 +48,8 @@ export async function serveHealth(options: HealthOptions): Promise<HealthServer>
     if (receiveHook !== undefined && pathname.startsWith(hooksPath))
       return ofHook(await receiveHook(pathname.slice(hooksPath.length), request));
     // Browsers come by the public name of the bot, with a secret in their address.
-    const shown = request.method === 'GET' && !hasBody(request) ? page?.(pathname, url?.searchParams ?? none) : undefined;
+    const shown =
+      request.method === 'GET' && !hasBody(request) ? page?.(pathname, url?.searchParams ?? none) : undefined;
     if (shown !== undefined) return { ...(await shown), headers: pageHeaders };
     if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
     if (!isOurs(request.headers.host, host))
@@ -110,7 +111,8 @@ const none = new URLSearchParams();
 
 /** A page holds a code for one person: nothing keeps it, frames it, or learns its address. */
 const pageHeaders = {
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'none'",
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; form-action 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };

@@ -60,7 +60,7 @@ test('C6 a sign-in whose provider hangs delays no other, and is due again at onc
 
 /** A sign-in that is due, and processes that take it on and never come to an end with it; one whose clock stands still is dead. */
 async function processes(t: TestContext) {
-  const { flows, say, records, log, signal, ...stage } = await capabilityStage(t);
+  const { flows, say, records, log, signal } = await capabilityStage(t);
   assert.ok((await flows.begin(caller(), { capability: 'test.secret', hint: 'ann', call: 'c' }, signal)).ok);
   assert.equal((await say('https://back.example/?code=c&state=state-ann')).kind, 'submitted');
   const stop = new AbortController();

@@ -8,7 +8,6 @@ import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { TestContext } from 'node:test';
 import { listedTool } from './tool-files.ts';
@@ -57,7 +56,7 @@ export async function startProtectedServer(
     const { payload } = await jwtVerify(token, keys, { issuer, audience: url }).catch((error: unknown) => {
       throw new InvalidTokenError(String(error));
     });
-    const scope = String(payload['scope'] ?? '');
+    const scope = typeof payload['scope'] === 'string' ? payload['scope'] : '';
     return {
       token,
       clientId: String(payload['client_id']),
@@ -71,9 +70,15 @@ export async function startProtectedServer(
   const app = createMcpExpressApp();
   app.get('/.well-known/oauth-protected-resource/mcp', (_, response) => {
     const { metadataUrl: __, ...changed } = about;
-    response.json({ resource: url, authorization_servers: [issuer], scopes_supported: ['tools'], ...changed });
+    response.json({
+      resource: url,
+      authorization_servers: [issuer],
+      scopes_supported: ['tools'],
+      ...changed,
+    });
   });
-  const resourceMetadataUrl = (): string => about.metadataUrl ?? `${origin}/.well-known/oauth-protected-resource/mcp`;
+  const resourceMetadataUrl = (): string =>
+    about.metadataUrl ?? `${origin}/.well-known/oauth-protected-resource/mcp`;
   app.use('/mcp', (request, response, next) => {
     const guard = requireBearerAuth({
       verifier: { verifyAccessToken },
@@ -84,15 +89,29 @@ export async function startProtectedServer(
     guard(request, response, next);
   });
   app.all('/mcp', (request, response) => {
-    const { auth, body } = request as IncomingMessage & { auth: AuthInfo; body: { method?: string; params?: { name?: string } } };
+    const { auth, body } = request as IncomingMessage & {
+      auth: AuthInfo;
+      body: { method?: string; params?: { name?: string } };
+    };
     if (body?.method === 'tools/call' && body.params?.name === 'admin' && !auth.scopes.includes('admin')) {
       const challenge = `Bearer error="insufficient_scope", scope="tools admin", resource_metadata="${resourceMetadataUrl()}"`;
-      return void response.status(403).set('WWW-Authenticate', challenge).json(new InsufficientScopeError('admin').toResponseObject());
+      return void response
+        .status(403)
+        .set('WWW-Authenticate', challenge)
+        .json(new InsufficientScopeError('admin').toResponseObject());
     }
-    void serve(request as unknown as IncomingMessage & { auth: AuthInfo }, response as unknown as ServerResponse, body);
+    void serve(
+      request as unknown as IncomingMessage & { auth: AuthInfo },
+      response,
+      body,
+    );
   });
 
-  async function serve(request: IncomingMessage & { auth: AuthInfo }, response: ServerResponse, body: unknown): Promise<void> {
+  async function serve(
+    request: IncomingMessage & { auth: AuthInfo },
+    response: ServerResponse,
+    body: unknown,
+  ): Promise<void> {
     const user = String(request.auth.extra?.['user']);
     const id = request.headers['mcp-session-id'];
     if (typeof id === 'string') {
@@ -105,14 +124,21 @@ export async function startProtectedServer(
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (session) => void sessions.set(session, { transport, user }),
     });
-    await toolsOf().connect(transport as Transport);
+    await toolsOf().connect(transport);
     return transport.handleRequest(request, response, body);
   }
 
   function toolsOf(): Server {
-    const server = new Server({ name: 'protected', version: '1' }, { capabilities: { tools: { listChanged: true } } });
+    const server = new Server(
+      { name: 'protected', version: '1' },
+      { capabilities: { tools: { listChanged: true } } },
+    );
     server.setRequestHandler(ListToolsRequestSchema, () => ({
-      tools: [listedTool('whoami', { annotations: { readOnlyHint: true } }), listedTool('admin'), ...tools.more] as Tool[],
+      tools: [
+        listedTool('whoami', { annotations: { readOnlyHint: true } }),
+        listedTool('admin'),
+        ...tools.more,
+      ] as Tool[],
     }));
     server.setRequestHandler(CallToolRequestSchema, ({ params }, { authInfo, sessionId = '' }) => {
       const user = String(authInfo?.extra?.['user']);

@@ -63,7 +63,8 @@ export async function startSignInServer(t: TestContext, port = 0): Promise<SignI
           cookies.set(name, value);
         }
         const location = answer.headers.get('location');
-        if (location === null) throw new Error(`the browser stands at ${at.pathname}: ${await answer.text()}`);
+        if (location === null)
+          throw new Error(`the browser stands at ${at.pathname}: ${await answer.text()}`);
         at = new URL(location, at);
         if (at.origin !== issuer) return at;
       }
@@ -78,7 +79,13 @@ function configuration(tokens: Readonly<{ seconds: number }>): object {
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: 'one' }] },
     cookies: { keys: ['a key for cookies'] },
     scopes,
-    ttl: { AccessToken: () => tokens.seconds, Grant: 86_400, Interaction: 600, Session: 600, RefreshToken: 86_400 },
+    ttl: {
+      AccessToken: () => tokens.seconds,
+      Grant: 86_400,
+      Interaction: 600,
+      Session: 600,
+      RefreshToken: 86_400,
+    },
     rotateRefreshToken: true,
     issueRefreshToken: async () => true,
     findAccount: async (_: unknown, id: string) => ({ accountId: id, claims: async () => ({ sub: id }) }),
@@ -102,19 +109,38 @@ function configuration(tokens: Readonly<{ seconds: number }>): object {
 }
 
 /** Signs the user of the browser in and asks whether the client may, without pages. */
-async function interact(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function interact(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { prompt, params, session } = await provider.interactionDetails(request, response);
   const user = String(request.headers['x-user']);
   if (request.headers['x-answer'] === 'refuse')
-    return provider.interactionFinished(request, response, { error: 'access_denied' }, { mergeWithLastSubmission: false });
+    return provider.interactionFinished(
+      request,
+      response,
+      { error: 'access_denied' },
+      { mergeWithLastSubmission: false },
+    );
   if (prompt.name === 'login')
-    return provider.interactionFinished(request, response, { login: { accountId: user } }, { mergeWithLastSubmission: false });
+    return provider.interactionFinished(
+      request,
+      response,
+      { login: { accountId: user } },
+      { mergeWithLastSubmission: false },
+    );
   const { client_id: clientId = '', scope = '', resource } = params;
   const grant = new provider.Grant({ accountId: session?.accountId ?? user, clientId });
   grant.addOIDCScope(scope);
   if (resource !== undefined) grant.addResourceScope(resource, scope);
   const grantId = await grant.save();
-  return provider.interactionFinished(request, response, { consent: { grantId } }, { mergeWithLastSubmission: true });
+  return provider.interactionFinished(
+    request,
+    response,
+    { consent: { grantId } },
+    { mergeWithLastSubmission: true },
+  );
 }
 
 async function close(http: Server): Promise<void> {

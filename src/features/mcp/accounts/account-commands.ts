@@ -10,7 +10,7 @@ import type { McpSettings } from '../mcp-settings.ts';
 import { chatTypes } from '../../../core/conversation.ts';
 import { sharedSubject } from './account-book.ts';
 import { subjectOf } from './ask-to-sign-in.ts';
-import type { Accounts } from './create-accounts.ts';
+import type { ServerAccounts } from './create-server-accounts.ts';
 
 /** Commands with which people see, make and end their accounts (X8). In a group only they see the answer. */
 export const accountCommandRows = {
@@ -19,15 +19,25 @@ export const accountCommandRows = {
     help: (write, say) => say`${write('accounts')} lists your accounts that I use.`,
     alone: true,
   },
-  connect: { about: 'sends you the link to sign in to an MCP server: `/connect NAME`', alone: true, onlyWithMark: true },
-  disconnect: { about: 'ends your account at an MCP server: `/disconnect NAME`', alone: true, onlyWithMark: true },
+  connect: {
+    about: 'sends you the link to sign in to an MCP server: `/connect NAME`',
+    alone: true,
+    onlyWithMark: true,
+  },
+  disconnect: {
+    about: 'ends your account at an MCP server: `/disconnect NAME`',
+    alone: true,
+    onlyWithMark: true,
+  },
 } as const satisfies CommandRows;
+
+type Write = Parameters<AnswerCommand>[2]['write'];
 
 type Answers = Readonly<Record<keyof typeof accountCommandRows, AnswerCommand>>;
 
 export function accountCommands(
   app: App,
-  accounts: Accounts,
+  accounts: ServerAccounts,
   settings: () => Readonly<Record<string, McpSettings>>,
 ): Answers {
   const { users, accessOf, config } = app;
@@ -42,26 +52,34 @@ export function accountCommands(
     });
   }
 
-  async function listed(message: Message, say: Say): Promise<string> {
+  async function listed(message: Message, say: Say, write: Write): Promise<string> {
     const { sender } = message;
     const own = await accounts.book.list(sender.id);
     const zone = sender.timezone ?? operatorZone(config());
     const lines = own.map(({ server, since, account }) =>
       account.lapsed === true
-        ? say`${inlineCode(server)}: it needs a new sign-in. ${inlineCode(`/connect ${server}`)}`
-        : say`${inlineCode(server)}: connected since ${say.time(since, zone)}. ${inlineCode(`/disconnect ${server}`)} ends it.`,
+        ? say`${inlineCode(server)}: it needs a new sign-in. ${write('connect', server)}`
+        : say`${inlineCode(server)}: connected since ${say.time(since, zone)}. ${write('disconnect', server)} ends it.`,
     );
     const others = (await theirs(message)).filter((name) => !own.some(({ server }) => server === name));
-    const possible = others.map((name) => say`${inlineCode(name)}: not connected. ${inlineCode(`/connect ${name}`)}`);
+    const possible = others.map((name) => say`${inlineCode(name)}: not connected. ${write('connect', name)}`);
     const all = [...lines, ...possible];
-    return all.length === 0 ? say`There is nothing here that you could connect.` : all.map((line) => `- ${line}`).join('\n');
+    return all.length === 0
+      ? say`There is nothing here that you could connect.`
+      : all.map((line) => `- ${line}`).join('\n');
   }
 
-  async function connect(message: Message, name: string, say: Say): Promise<string> {
+  async function connect(message: Message, name: string, say: Say, write: Write): Promise<string> {
     const { sender } = message;
     const config = settings()[name];
-    if (config === undefined || !(await theirs(message)).includes(name)) return unknown(name, say);
-    const asked = await accounts.ask({ server: name, settings: config, requester: requesterOf(message), again: message.id });
+    if (config === undefined || !(await theirs(message)).includes(name))
+      return say`There is no ${inlineCode(name)} that you could connect. ${write('accounts')} lists what there is.`;
+    const asked = await accounts.ask({
+      server: name,
+      settings: config,
+      requester: requesterOf(message),
+      again: message.id,
+    });
     switch (asked.kind) {
       case 'owners only':
         return say`Only an owner can connect ${inlineCode(name)}.`;
@@ -84,21 +102,19 @@ export function accountCommands(
   }
 
   const answer =
-    (words: (message: Message, name: string, say: Say) => Promise<string>): AnswerCommand =>
-    async (message, args) => {
+    (words: (message: Message, name: string, say: Say, write: Write) => Promise<string>): AnswerCommand =>
+    async (message, args, { write }) => {
       const say = sayIn(message.sender.language);
-      return { text: await words(message, args.trim(), say) };
+      return { text: await words(message, args.trim(), say, write) };
     };
   const named = (words: typeof connect) =>
-    answer((message, name, say) => (name === '' ? listed(message, say) : words(message, name, say)));
+    answer((message, name, say, write) =>
+      name === '' ? listed(message, say, write) : words(message, name, say, write),
+    );
 
   return {
-    accounts: answer((message, _, say) => listed(message, say)),
+    accounts: answer((message, _, say, write) => listed(message, say, write)),
     connect: named(connect),
     disconnect: named(disconnect),
   };
-}
-
-function unknown(name: string, say: Say): string {
-  return say`There is no ${inlineCode(name)} that you could connect. ${inlineCode('/accounts')} lists what there is.`;
 }

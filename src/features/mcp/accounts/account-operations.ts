@@ -6,7 +6,7 @@ import { OperatorError } from '../../../core/errors.ts';
 import { changes, noInput, reads, textInput } from '../../../core/operation.ts';
 import { skilletHere } from '../../../core/skillet-here.ts';
 import { createAccountBook, type AccountBook } from './account-book.ts';
-import { createReachFor } from './create-accounts.ts';
+import { createReachFor } from './create-server-accounts.ts';
 import { createEndAccount, type EndAccount } from './end-account.ts';
 
 /** An account as operators see it, without anything that is secret. */
@@ -22,7 +22,11 @@ type ListedAccount = Readonly<{
 const oneAccount = z.object({ person: textInput, server: textInput });
 
 /** What operators can do about accounts at MCP servers, and what goes with a person (X8, Q12). */
-export function accountsAtRest(book: AccountBook, end: EndAccount, forgetRest: (sender: string) => Promise<unknown>) {
+export function accountsAtRest(
+  book: AccountBook,
+  end: EndAccount,
+  forgetRest: (sender: string) => Promise<unknown>,
+) {
   return {
     operations: {
       'accounts list': reads(noInput, async (): Promise<readonly ListedAccount[]> => {
@@ -37,7 +41,9 @@ export function accountsAtRest(book: AccountBook, end: EndAccount, forgetRest: (
       }),
       'accounts remove': changes(oneAccount, async ({ person, server }) => {
         if (!(await end({ subject: person, server })))
-          throw new OperatorError(`${person} has no account at ${server}: see \`${skilletHere()} accounts list\``);
+          throw new OperatorError(
+            `${person} has no account at ${server}: see \`${skilletHere()} accounts list\``,
+          );
         return { removed: true };
       }),
     },
@@ -53,7 +59,10 @@ export function accountsAtRest(book: AccountBook, end: EndAccount, forgetRest: (
 /** The same while no bot runs. */
 export function accountsOfDesk({ store, audit, config, log }: Desk) {
   const records = store.serverAccounts;
-  const book = createAccountBook(records, capabilityKeyOnce(() => capabilityKeyFile(config()), records));
+  const book = createAccountBook(
+    records,
+    capabilityKeyOnce(() => capabilityKeyFile(config()), records),
+  );
   const end = createEndAccount({
     ...{ book, known: store.keyed('server-sign-ins'), audit, log },
     reachFor: createReachFor(() => config().mcp, config),

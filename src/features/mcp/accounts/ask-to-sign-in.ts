@@ -16,7 +16,9 @@ import type { SignIn } from './sign-in.ts';
 import { SignInProblem, type Challenge } from './sign-in-needed.ts';
 
 /** What came of it. `before`: they were asked earlier, and are not asked again by themselves. */
-export type Asked = Readonly<{ kind: 'asked' | 'before' | 'owners only' } | { kind: 'problem'; why: string }>;
+export type SignInAsked = Readonly<
+  { kind: 'asked' | 'before' | 'owners only' } | { kind: 'problem'; why: string }
+>;
 
 export type AskToSignIn = (
   of: Readonly<{
@@ -27,7 +29,7 @@ export type AskToSignIn = (
     /** Set if the person asked for the link themselves, by this message. Otherwise they are asked once a day at most. */
     again?: string | undefined;
   }>,
-) => Promise<Asked>;
+) => Promise<SignInAsked>;
 
 /** How long nobody is asked again, in milliseconds. A sign-in that is finished ends this. */
 const quietMs = 24 * 3_600_000;
@@ -71,7 +73,11 @@ export function createAskToSignIn(deps: {
     if (again === undefined && (await known.get<string>(place)) === wanted) return { kind: 'before' };
     try {
       const { signIn } = await begin({ server, settings, subject, requester, challenge });
-      await send(`sign-in:${signIn.id}${again === undefined ? '' : `:${again}`}`, signIn.content, sayIn(requester.language));
+      await send(
+        `sign-in:${signIn.id}${again === undefined ? '' : `:${again}`}`,
+        signIn.content,
+        sayIn(requester.language),
+      );
       await known.set(place, wanted, quietMs);
       await audit.record({
         event: 'capability_sign_in',
@@ -87,7 +93,10 @@ export function createAskToSignIn(deps: {
       const why = error instanceof Error ? error.message : String(error);
       log.warn({ server, why }, 'nobody can sign in to an MCP server');
       // Other errors may quote what the server answered.
-      return { kind: 'problem', why: error instanceof SignInProblem ? why : 'its sign-in does not work at the moment' };
+      return {
+        kind: 'problem',
+        why: error instanceof SignInProblem ? why : 'its sign-in does not work at the moment',
+      };
     }
   };
 }

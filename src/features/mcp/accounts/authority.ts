@@ -5,7 +5,10 @@ import {
   registerClient,
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
-import { checkResourceAllowed, resourceUrlFromServerUrl } from '@modelcontextprotocol/sdk/shared/auth-utils.js';
+import {
+  checkResourceAllowed,
+  resourceUrlFromServerUrl,
+} from '@modelcontextprotocol/sdk/shared/auth-utils.js';
 import { SignInProblem, type Challenge } from './sign-in-needed.ts';
 import { isSame } from './same-issuer.ts';
 import type { CheckedFetch, Reach } from './checked-fetch.ts';
@@ -35,7 +38,8 @@ export async function findAuthority(
   const described = await describeResource(serverUrl, of.challenge.metadataUrl, fetch);
   const named = described?.authorization_servers ?? [];
   const [first = new URL('/', serverUrl).href] = named;
-  const issuer = of.pinned === undefined ? first : ([first, ...named].find((one) => isSame(one, of.pinned)) ?? first);
+  const issuer =
+    of.pinned === undefined ? first : ([first, ...named].find((one) => isSame(one, of.pinned)) ?? first);
   if (of.pinned !== undefined && !isSame(issuer, of.pinned))
     throw new SignInProblem(
       `it names the authorization server ${issuer} now, and ${of.pinned} is the one that people signed in with. If that is right, write issuer = "${issuer}" into its section`,
@@ -72,23 +76,19 @@ async function describeResource(serverUrl: string, metadataUrl: string | undefin
     return described;
   } catch (error) {
     // Servers from before 2025-06-18 have no such document.
-    if (metadataUrl === undefined && statuses.length > 0 && statuses.every((status) => status === 404)) return undefined;
+    if (metadataUrl === undefined && statuses.length > 0 && statuses.every((status) => status === 404))
+      return undefined;
     throw error;
   }
 }
 
-function checkMetadata(
-  issuer: string,
-  metadata: AuthorizationServerMetadata,
-  isSafe: Reach['isSafe'],
-): void {
+function checkMetadata(issuer: string, metadata: AuthorizationServerMetadata, isSafe: Reach['isSafe']): void {
   if (!isSame(metadata.issuer, issuer))
     throw new SignInProblem(`${issuer} describes itself as ${metadata.issuer}, which is another issuer`);
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true)
     throw new SignInProblem(`${issuer} does not say that it supports PKCE with S256`);
-  const { authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint } = metadata as Readonly<
-    Record<string, unknown>
-  >;
+  const { authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint } =
+    metadata as Readonly<Record<string, unknown>>;
   for (const endpoint of [authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint])
     if (typeof endpoint === 'string' && !isSafe(new URL(endpoint)))
       throw new SignInProblem(`${issuer} names an address without encryption: ${endpoint}`);

@@ -50,9 +50,13 @@ export function createBeginSignIn(deps: {
     const now = clock.now();
     const flows = await records.flows(requester.sender);
     const pending = flows
-      .filter((flow) => flow.capability === recordName(server) && flow.state === 'pending' && flow.expiresAt > now)
+      .filter(
+        (flow) => flow.capability === recordName(server) && flow.state === 'pending' && flow.expiresAt > now,
+      )
       .flatMap((flow) => openSignIn(opened, flow) ?? [])
-      .find(({ content }) => content.url === settings.url && isEnough(content.authority.scope, challenge?.scope));
+      .find(
+        ({ content }) => content.url === settings.url && isEnough(content.authority.scope, challenge?.scope),
+      );
     if (pending !== undefined) return { signIn: pending, isNew: false };
     for (const flow of flows)
       if (flow.capability === recordName(server) && flow.state !== 'ended')
@@ -73,7 +77,19 @@ export function createBeginSignIn(deps: {
     const { beginSignIn } = await import('./tokens.ts');
     const { link, verifier } = await beginSignIn({ authority, client }, { redirectUrl, state });
     const how = back === undefined ? 'paste' : 'page';
-    const content = { server, url, subject, requester, authority, client, link, redirectUrl, state, verifier, back: how } as const;
+    const content = {
+      server,
+      url,
+      subject,
+      requester,
+      authority,
+      client,
+      link,
+      redirectUrl,
+      state,
+      verifier,
+      back: how,
+    } as const;
     const kept = await records.begin(
       {
         id,
@@ -99,7 +115,7 @@ function isEnough(asked: string | undefined, needed: string | undefined): boolea
 
 /**
  * How the bot is known to an authorization server: as configured, by its own metadata document, or registered there once
- * for each redirect address.
+ * for each redirect address and what is asked for, because some servers allow a client no more than it registered for.
  */
 function createClientOf({ key, known, publicUrl, reachFor }: Parameters<typeof createBeginSignIn>[0]) {
   return async (of: {
@@ -115,7 +131,9 @@ function createClientOf({ key, known, publicUrl, reachFor }: Parameters<typeof c
     const back = publicUrl();
     const knowsDocuments = Reflect.get(metadata, 'client_id_metadata_document_supported') === true;
     if (knowsDocuments && back?.startsWith('https:') === true) return { client_id: `${back}${clientPath}` };
-    const place = createHash('sha256').update(JSON.stringify([server, issuer, redirectUrl])).digest('hex');
+    const place = createHash('sha256')
+      .update(JSON.stringify([server, issuer, redirectUrl, authority.scope]))
+      .digest('hex');
     const { seal, open } = await key();
     const kept = await known.get<string>(`client ${place}`);
     if (kept !== undefined) return open(kept, `client ${place}`) as SignInClient;

@@ -54,5 +54,7 @@ const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Whether what is sent to the address stays secret on its way: TLS, or a connection within this machine. */
 function isSecret({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));
+  return (
+    protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  );
 }

@@ -1,9 +1,10 @@
 import type Keyv from 'keyv';
 import type { Audit } from '../../../audit/create-audit.ts';
 import type { Log } from '../../../lib/log.ts';
-import { askedKey, } from './ask-to-sign-in.ts';
+import { askedKey } from './ask-to-sign-in.ts';
 import { recordName, type AccountBook, type AccountOf } from './account-book.ts';
 import type { Reach } from './checked-fetch.ts';
+import { errorKind } from './sign-in-needed.ts';
 
 /** Removes an account, then revokes its tokens at the server if that supports it. False if there is none. */
 export type EndAccount = (of: AccountOf) => Promise<boolean>;
@@ -27,7 +28,7 @@ export function createEndAccount(deps: {
     const { account } = found;
     const { revoke } = await import('./tokens.ts');
     await revoke(account, account.tokens, reachFor(server).fetch).catch((error: unknown) =>
-      log.info({ server, kind: Object(error).constructor.name }, 'could not revoke an account at an MCP server'),
+      log.info({ server, kind: errorKind(error) }, 'could not revoke an account at an MCP server'),
     );
     return true;
   };

@@ -2,9 +2,12 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { AccountBook, AccountOf, FoundAccount } from './account-book.ts';
 import type { CheckedFetch } from './checked-fetch.ts';
+import { errorKind } from './sign-in-needed.ts';
 
 /** A token for a call. `none`: there is no account. `lapsed`: only a new sign-in helps. `away`: try later. */
-export type TokenNow = Readonly<{ kind: 'token'; token: string } | { kind: 'none' | 'lapsed' } | { kind: 'away'; why: string }>;
+export type TokenNow = Readonly<
+  { kind: 'token'; token: string } | { kind: 'none' | 'lapsed' } | { kind: 'away'; why: string }
+>;
 
 export type FreshToken = (
   of: AccountOf & Readonly<{ url: string }>,
@@ -50,10 +53,13 @@ export function createFreshToken(deps: {
     } catch (error) {
       const lapsed = isRefused(error);
       await book.change(claimed, { ...account, lapsed, renewing: undefined });
-      // The message may quote what the server sent back, so only its kind is logged.
-      const kind = error instanceof Error ? error.name : typeof error;
-      log.info({ server, person: subject, lapsed, kind }, 'could not renew the sign-in at an MCP server');
-      return lapsed ? { kind: 'lapsed' } : { kind: 'away', why: 'its authorization server cannot be reached now' };
+      log.info(
+        { server, person: subject, lapsed, kind: errorKind(error) },
+        'could not renew the sign-in at an MCP server',
+      );
+      return lapsed
+        ? { kind: 'lapsed' }
+        : { kind: 'away', why: 'its authorization server cannot be reached now' };
     }
   }
 

@@ -99,14 +99,19 @@ export function createPersonLinks(deps: {
     } catch (error) {
       links.delete(key);
       await connection?.close();
-      throw over.signal.aborted ? new Error(`it did not answer within ${connectMs / 1_000} s`, { cause: error }) : error;
+      throw over.signal.aborted
+        ? new Error(`it did not answer within ${connectMs / 1_000} s`, { cause: error })
+        : error;
     } finally {
       over.end();
     }
   }
 
   /** The connection of this subject. It counts as used until `done`. */
-  async function use(of: AccountOf & Readonly<{ settings: McpSettings }>, signal: AbortSignal): Promise<Link> {
+  async function use(
+    of: AccountOf & Readonly<{ settings: McpSettings }>,
+    signal: AbortSignal,
+  ): Promise<Link> {
     const key = JSON.stringify([of.server, of.subject]);
     const known = open.get(key);
     if (known !== undefined && known.url !== of.settings.url) await drop(key, known);

@@ -1,14 +1,22 @@
 import { fail, succeed, type Envelope } from '../../../core/envelope.ts';
-import { readOnly, type OutsideSource, type OutsideTool, type Requester, type Tool, type ToolContext } from '../../../core/tool.ts';
+import {
+  readOnly,
+  type OutsideSource,
+  type OutsideTool,
+  type Requester,
+  type Tool,
+  type ToolContext,
+} from '../../../core/tool.ts';
 import { sayIn } from '../../../core/texts/say.ts';
 import { inlineCode } from '../../../lib/text/text.ts';
 import { identityOf, type McpSettings } from '../mcp-settings.ts';
 import { mcpTool, mcpToolName } from '../mcp-tool.ts';
 import type { McpDefinition } from '../read-definition.ts';
+import type { WriteCommand } from '../../../core/channel.ts';
 import type { ServerAgreement } from '../server-agreement.ts';
 import { sharedSubject } from './account-book.ts';
 import { subjectOf } from './ask-to-sign-in.ts';
-import type { Accounts } from './create-accounts.ts';
+import type { ServerAccounts } from './create-server-accounts.ts';
 import type { PersonLinks } from './person-links.ts';
 import type { Challenge } from './sign-in-needed.ts';
 
@@ -16,8 +24,9 @@ type Deps = Readonly<{
   /** Servers to which people sign in. */
   settings: () => Readonly<Record<string, McpSettings>>;
   agreementOf(server: string): ServerAgreement | undefined;
-  accounts: Accounts;
+  accounts: ServerAccounts;
   links: PersonLinks;
+  writeCommand: WriteCommand;
   redact(text: string): string;
 }>;
 
@@ -41,11 +50,14 @@ export function createPersonTools(deps: Deps): OutsideSource {
     return mcpTool({
       server,
       ...{ identity: identityOf(config), definition, trusted: config.trusted, isProcess: false, redact },
-      isStill: () => settings()[server] === config && agreedOf(server, config).some(({ hash }) => hash === definition.hash),
+      isStill: () =>
+        settings()[server] === config &&
+        agreedOf(server, config).some(({ hash }) => hash === definition.hash),
       assess: judge.assess,
       async call(input, options, context) {
         const { requester } = context;
-        if (!(await judge.isAsAssessed(context))) return { kind: 'sign-in', message: 'the person signed in just now: call again' };
+        if (!(await judge.isAsAssessed(context)))
+          return { kind: 'sign-in', message: 'the person signed in just now: call again' };
         const subject = subjectOf(config, requester.sender);
         const call = { tool: definition.name, hash: definition.hash, input };
         const of = { server, subject, settings: config };
@@ -61,7 +73,10 @@ export function createPersonTools(deps: Deps): OutsideSource {
     Object.entries(settings()).flatMap(([server, config]) => {
       const known = made.get(config) ?? new Map<string, OutsideTool>();
       made.set(config, known);
-      const access = { chatTypes: config.chatTypes ?? (['private'] as const), users: config.users ?? 'owners' } as const;
+      const access = {
+        chatTypes: config.chatTypes ?? (['private'] as const),
+        users: config.users ?? 'owners',
+      } as const;
       const outside = (name: string, tool: () => Tool): OutsideTool => {
         const one = known.get(name) ?? { tool: tool(), from: `mcp ${server}`, main: config.main, access };
         known.set(name, one);
@@ -91,13 +106,14 @@ function createJudgeAccount(server: string, config: McpSettings, { accounts }: D
     return found !== undefined && found.account.url === config.url && found.account.lapsed !== true;
   };
   const assess: NonNullable<Tool['assess']> = async (_, { requester, toolUseId, signal }) => {
+    const subject = subjectOf(config, requester.sender);
+    const account = taintOf(server, subject);
     if (!(await hasAccount(requester))) {
       without.set(signal, (without.get(signal) ?? new Set()).add(toolUseId));
-      return { risk: 'safe' };
+      return { risk: 'safe', account };
     }
     without.get(signal)?.delete(toolUseId);
-    const subject = subjectOf(config, requester.sender);
-    return { taint: taintOf(server, subject), because: whoseText(server, subject, requester) };
+    return { account, taint: account, because: whoseText(server, subject, requester) };
   };
   return {
     assess,
@@ -114,23 +130,29 @@ function whoseText(server: string, subject: string, { sender, name, chatType, la
   return say`It uses the account of ${inlineCode(who)} at ${inlineCode(server)}.`;
 }
 
-type Invite = (server: string, config: McpSettings, requester: Requester, challenge: Challenge) => Promise<string>;
+type Invite = (
+  server: string,
+  config: McpSettings,
+  requester: Requester,
+  challenge: Challenge,
+) => Promise<string>;
 
 /** Asks the person for a sign-in. Returns what the model is told, which has no address in it. */
-function createInvite({ accounts }: Deps): Invite {
+function createInvite({ accounts, writeCommand }: Deps): Invite {
   return async (server, settings, requester, challenge) => {
     const asked = await accounts.ask({
       ...{ server, settings, requester },
       challenge: challenge.scope === undefined && challenge.metadataUrl === undefined ? undefined : challenge,
     });
     const what = `${server} needs ${settings.auth === 'shared' ? 'a sign-in of an owner' : 'a sign-in of this person'}${challenge.scope === undefined ? '' : ' with more permissions'}, and nothing was done`;
+    const connect = writeCommand(requester.conversation, 'connect', server);
     switch (asked.kind) {
       case 'asked':
         return `${what}. The host sent them the link in a direct message. Say that in one sentence and end your turn: they sign in, and ask again.`;
       case 'before':
-        return `${what}. They got the link before. Say that /connect ${server} sends a new one, and do not call it again in this turn.`;
+        return `${what}. They got the link before. Say that ${connect} sends a new one, and do not call it again in this turn.`;
       case 'owners only':
-        return `${what}. Say that an owner has to write /connect ${server} in a direct message.`;
+        return `${what}. Say that an owner has to write ${connect} in a direct message.`;
       case 'problem':
         return `${what}. It is not possible now: ${asked.why}.`;
     }

@@ -13,3 +13,8 @@ export class SignInNeeded extends Error {
 
 /** A sign-in can't be done. The message says why and what operators can do; it has no secret in it. */
 export class SignInProblem extends Error {}
+
+/** The kind of an error, for logs: messages of authorization servers may quote what they were sent. */
+export function errorKind(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -2,10 +2,10 @@ import { sayIn, type Say } from '../../../core/texts/say.ts';
 import type { WebPage } from '../../../core/web-page.ts';
 import { html, type Html } from '../../../lib/text/html.ts';
 import type { OpenSignIn } from './sign-in.ts';
-import type { Step } from './sign-ins.ts';
+import type { SignInStep } from './sign-ins.ts';
 
 /** What a browser is shown at the end of a sign-in (X8). */
-export function signInPage(step: Step): WebPage {
+export function signInPage(step: SignInStep): WebPage {
   const say = sayIn('signIn' in step ? step.signIn.content.requester.language : undefined);
   switch (step.kind) {
     case 'proof':
@@ -14,13 +14,24 @@ export function signInPage(step: Step): WebPage {
     case 'ready':
       return page(202, say, html`<p>${say`One moment. Please load this page again.`}</p>`);
     case 'away':
-      return page(503, say, html`<p>${say`The service is not answering at the moment.`} ${say`Please load this page again.`}</p>`);
+      return page(
+        503,
+        say,
+        html`<p>${say`The service is not answering at the moment.`} ${say`Please load this page again.`}</p>`,
+      );
     case 'linked':
       return page(200, say, html`<p>${say`Done. You can close this page.`}</p>`);
     case 'unknown':
     case 'used':
     case 'ended':
-      return page(400, say, html`<p>${say`This sign-in is no longer open, and nothing was connected.`} ${say`Ask the bot again in your chat.`}</p>`);
+      return page(
+        400,
+        say,
+        html`<p>
+          ${say`This sign-in is no longer open, and nothing was connected.`}
+          ${say`Ask the bot again in your chat.`}
+        </p>`,
+      );
   }
 }
 
@@ -31,7 +42,9 @@ function proofWords({ content }: OpenSignIn, proof: string, say: Say): Html {
   return html`<p>${say`One step is left. Send this code to the bot, in a direct message:`}</p>
     <p class="code">${proof}</p>
     <p>${say`It connects your account at ${server} to the chat of:`} <b>${who}</b></p>
-    <p>${say`Is that not you, or did somebody send you the link? Then close this page and give the code to nobody.`}</p>`;
+    <p>
+      ${say`Is that not you, or did somebody send you the link? Then close this page and give the code to nobody.`}
+    </p>`;
 }
 
 const style =

@@ -2,8 +2,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { CapabilityKey } from '../../../accounts/capability-key.ts';
 import type { Requester } from '../../../core/tool.ts';
 import type { KeptFlow } from '../../../store/capability-records.ts';
-import type { Account } from './account-book.ts';
-import type { Grant, Tokens } from './tokens.ts';
+import type { ServerAccount } from './account-book.ts';
+import type { Grant, AccountTokens } from './tokens.ts';
 
 /** A sign-in of a person at a server, as it is stored encrypted (X8). */
 export type SignIn = Grant &
@@ -26,7 +26,7 @@ export type SignIn = Grant &
     back: 'page' | 'paste';
     /** The code of the authorization server. */
     code?: string | undefined;
-    tokens?: Tokens | undefined;
+    tokens?: AccountTokens | undefined;
     /** What the person has to send from their chat, once the page has shown it. */
     proof?: string | undefined;
     isShown?: boolean | undefined;
@@ -64,10 +64,13 @@ export function newProof(): string {
 
 /** The code that a text consists of, however it is written. Undefined if it is something else. */
 export function proofIn(text: string): string | undefined {
-  const [, first = '', second = ''] = /^[\s`*"'(]{0,4}([A-Z2-9]{4})[-–— ]([A-Z2-9]{4})[\s`*"').]{0,4}$/i.exec(text) ?? [];
+  const [, first = '', second = ''] =
+    /^[\s`*"'(]{0,4}([A-Z2-9]{4})[-–— ]([A-Z2-9]{4})[\s`*"').]{0,4}$/i.exec(text) ?? [];
   const proof = `${first}-${second}`.toUpperCase();
   // Two words of four letters are no code: it would be taken from an ordinary conversation.
-  return /^[A-Z2-9]{4}-[A-Z2-9]{4}$/.test(proof) && (/\d/.test(proof) || /[-–—]/.test(text)) ? proof : undefined;
+  return /^[A-Z2-9]{4}-[A-Z2-9]{4}$/.test(proof) && (/\d/.test(proof) || /[-–—]/.test(text))
+    ? proof
+    : undefined;
 }
 
 export function sealSignIn(key: CapabilityKey, id: string, content: SignIn): string {
@@ -81,6 +84,6 @@ export function openSignIn(key: CapabilityKey, kept: KeptFlow): OpenSignIn | und
 }
 
 /** The account that a finished sign-in becomes. */
-export function accountOf({ url, authority, client }: SignIn, tokens: Tokens): Account {
+export function accountOf({ url, authority, client }: SignIn, tokens: AccountTokens): ServerAccount {
   return { url, authority, client, tokens };
 }

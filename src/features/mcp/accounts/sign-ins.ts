@@ -7,8 +7,17 @@ import type { Log } from '../../../lib/log.ts';
 import type { CapabilityRecords, KeptFlow } from '../../../store/capability-records.ts';
 import type { AccountBook } from './account-book.ts';
 import type { Reach } from './checked-fetch.ts';
+import { errorKind } from './sign-in-needed.ts';
 import { isSame } from './same-issuer.ts';
-import { accountOf, idOfState, newProof, openSignIn, sealSignIn, type OpenSignIn, type SignIn } from './sign-in.ts';
+import {
+  accountOf,
+  idOfState,
+  newProof,
+  openSignIn,
+  sealSignIn,
+  type OpenSignIn,
+  type SignIn,
+} from './sign-in.ts';
 
 /** What an answer of a sign-in page says. */
 export type PageAnswer = Readonly<{ code: string | null; error: string | null; iss: string | null }>;
@@ -17,7 +26,7 @@ export type PageAnswer = Readonly<{ code: string | null; error: string | null; i
  * What became of a step. `busy`: it is being worked on. `ready`: a page that is loaded shows the code. `proof`: the page shows this code, once. `linked`: the account is
  * usable.
  */
-export type Step = Readonly<
+export type SignInStep = Readonly<
   | { kind: 'unknown' | 'busy' | 'used' }
   | { kind: 'away' | 'ready' | 'linked'; signIn: OpenSignIn }
   | { kind: 'proof'; signIn: OpenSignIn; proof: string }
@@ -28,16 +37,20 @@ export type SignIns = Readonly<{
   /** The sign-in that a state belongs to, if it is one, whatever became of it. */
   ofState(state: string): Promise<OpenSignIn | undefined>;
   /** Takes the answer of a sign-in page. It counts once; a page that is loaded again shows nothing more. */
-  answer(signIn: OpenSignIn, answer: PageAnswer): Promise<Step>;
+  answer(signIn: OpenSignIn, answer: PageAnswer): Promise<SignInStep>;
   /** Takes an answer that the person pasted. The work is done in the background, because it must survive a crash. */
   submit(signIn: OpenSignIn, answer: PageAnswer): Promise<'submitted' | CapabilityCode>;
   /** Does what is due in a sign-in: its code is exchanged, and a pasted one makes the account. */
-  advance(kept: KeptFlow): Promise<Step>;
+  advance(kept: KeptFlow): Promise<SignInStep>;
   /** Makes the account of a sign-in whose code came back. False if it is no longer open. */
   link(signIn: OpenSignIn): Promise<boolean>;
   /** Ends a sign-in. Tokens that it got already are revoked. */
   end(signIn: OpenSignIn): Promise<void>;
-  change(signIn: OpenSignIn, content: SignIn, to: Omit<Parameters<CapabilityRecords['change']>[2], 'sealed'>): Promise<OpenSignIn | undefined>;
+  change(
+    signIn: OpenSignIn,
+    content: SignIn,
+    to: Omit<Parameters<CapabilityRecords['change']>[2], 'sealed'>,
+  ): Promise<OpenSignIn | undefined>;
 }>;
 
 const againMs = 5_000;
@@ -68,12 +81,15 @@ export function createSignIns(deps: {
     if (tokens === undefined) return;
     const { revoke } = await import('./tokens.ts');
     await revoke({ authority, client }, tokens, reachFor(server).fetch).catch((error: unknown) =>
-      log.info({ server, kind: Object(error).constructor.name }, 'could not revoke the tokens of a sign-in'),
+      log.info({ server, kind: errorKind(error) }, 'could not revoke the tokens of a sign-in'),
     );
   }
 
   /** Why an answer can't be of this sign-in. Undefined if it can. */
-  function whyNot({ content, state, expiresAt }: OpenSignIn, { code, error, iss }: PageAnswer): CapabilityCode | undefined {
+  function whyNot(
+    { content, state, expiresAt }: OpenSignIn,
+    { code, error, iss }: PageAnswer,
+  ): CapabilityCode | undefined {
     const { issuer, metadata } = content.authority;
     const says = Reflect.get(metadata, 'authorization_response_iss_parameter_supported') === true;
     if (state === 'ended') return 'capability_auth_flow_invalid';
@@ -81,16 +97,21 @@ export function createSignIns(deps: {
     // An answer of another server, or of nobody known, must not reach this one's token endpoint (RFC 9207).
     if (iss === null ? says : !isSame(iss, issuer)) return 'capability_auth_state_mismatch';
     if (error !== null) return 'capability_auth_flow_denied';
-    return code === null || !/^[\x21-\x7e]{1,2048}$/.test(code) ? 'capability_auth_callback_invalid' : undefined;
+    return code === null || !/^[\x21-\x7e]{1,2048}$/.test(code)
+      ? 'capability_auth_callback_invalid'
+      : undefined;
   }
 
-  async function exchange(signIn: OpenSignIn): Promise<Step> {
+  async function exchange(signIn: OpenSignIn): Promise<SignInStep> {
     const { content } = signIn;
     const { server, authority, client, verifier, redirectUrl, code = '' } = content;
     const { redeem, isRefused } = await import('./tokens.ts');
     try {
       const of = { code, verifier, redirectUrl };
-      const tokens = await redeem({ authority, client }, of, { fetch: reachFor(server).fetch, now: clock.now() });
+      const tokens = await redeem({ authority, client }, of, {
+        fetch: reachFor(server).fetch,
+        now: clock.now(),
+      });
       const got = { ...content, code: undefined, verifier: '', tokens };
       if (content.back === 'page') {
         const ready = await change(signIn, { ...got, proof: newProof() }, { state: 'linked' });
@@ -99,23 +120,26 @@ export function createSignIns(deps: {
       const pasted = await change(signIn, got, { state: 'linked', dueAt: clock.now() + leaseMs });
       return pasted === undefined ? { kind: 'used' } : linkPasted(pasted);
     } catch (error) {
-      log.info({ server, signIn: signIn.id, kind: Object(error).constructor.name }, 'a sign-in at an MCP server failed');
+      log.info({ server, signIn: signIn.id, kind: errorKind(error) }, 'a sign-in at an MCP server failed');
       if (isRefused(error) || signIn.expiresAt <= clock.now()) {
         await end(signIn);
         return { kind: 'ended', code: 'capability_auth_flow_invalid', signIn };
       }
-      const again = content.back === 'page' ? { state: 'pending' as const } : { state: 'submitted' as const, dueAt: clock.now() + againMs };
+      const again =
+        content.back === 'page'
+          ? { state: 'pending' as const }
+          : { state: 'submitted' as const, dueAt: clock.now() + againMs };
       await change(signIn, content, again);
       return { kind: 'away', signIn };
     }
   }
 
-  async function linkPasted(signIn: OpenSignIn): Promise<Step> {
+  async function linkPasted(signIn: OpenSignIn): Promise<SignInStep> {
     return (await link(signIn)) ? { kind: 'linked', signIn } : { kind: 'used' };
   }
 
   /** Gives the code to the page, once: whoever loads the page again sees none. */
-  async function showProof(signIn: OpenSignIn): Promise<Step> {
+  async function showProof(signIn: OpenSignIn): Promise<SignInStep> {
     const { proof = '', isShown } = signIn.content;
     if (isShown === true) return { kind: 'used' };
     const shown = await change(signIn, { ...signIn.content, isShown: true }, { state: 'linked' });
@@ -149,7 +173,7 @@ export function createSignIns(deps: {
       if (signIn.state === 'linked') return showProof(signIn);
       const to = { state: 'submitted', dueAt: clock.now() + leaseMs } as const;
       const submitted = await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to);
-      const step: Step = submitted === undefined ? { kind: 'used' } : await exchange(submitted);
+      const step: SignInStep = submitted === undefined ? { kind: 'used' } : await exchange(submitted);
       return step.kind === 'ready' ? showProof(step.signIn) : step;
     },
     async submit(signIn, answer) {
@@ -160,7 +184,9 @@ export function createSignIns(deps: {
       }
       const to = { state: 'submitted', dueAt: clock.now() } as const;
       const submitted =
-        signIn.state === 'pending' ? await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to) : undefined;
+        signIn.state === 'pending'
+          ? await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to)
+          : undefined;
       return submitted === undefined ? 'capability_auth_flow_invalid' : 'submitted';
     },
     async advance(kept) {

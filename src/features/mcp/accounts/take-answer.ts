@@ -5,7 +5,7 @@ import type { Message } from '../../../core/message.ts';
 import { sayIn } from '../../../core/texts/say.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { CapabilityRecords } from '../../../store/capability-records.ts';
-import { openSignIn, proofIn, type OpenSignIn } from './sign-in.ts';
+import { idOfState, openSignIn, proofIn, type OpenSignIn } from './sign-in.ts';
 import type { PageAnswer, SignIns } from './sign-ins.ts';
 
 /** How often a wrong code may be sent before the sign-in ends. */
@@ -35,7 +35,13 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
 
   async function takeAddress(url: string, state: string, message: Message): Promise<TakenAnswer> {
     const signIn = await signIns.ofState(state);
-    if (signIn === undefined) return { kind: 'none' };
+    if (signIn === undefined) {
+      // It may be over, and its answer is still none of the model's business.
+      const over = await records.flow(idOfState(state));
+      return over === undefined
+        ? { kind: 'none' }
+        : { kind: 'refused', code: 'capability_auth_flow_invalid', capability: over.capability };
+    }
     const { capability } = signIn;
     if (!isPrivate(message)) return { kind: 'public' };
     if (signIn.sender !== message.sender.id) {
@@ -44,7 +50,9 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
       return { kind: 'refused', code: 'capability_auth_state_mismatch', capability };
     }
     if (signIn.content.back === 'page') {
-      const text = sayIn(message.sender.language)`Open that page in your browser, and send me only the code that it shows.`;
+      const text = sayIn(
+        message.sender.language,
+      )`Open that page in your browser, and send me only the code that it shows.`;
       return { kind: 'refused', code: 'capability_auth_callback_invalid', capability, text };
     }
     const submitted = await signIns.submit(signIn, readPage(url));
@@ -62,7 +70,9 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
       .find(({ content }) => content.back === 'paste');
     if (open === undefined) return { kind: 'none' };
     if (!isPrivate(message)) return { kind: 'public' };
-    const text = sayIn(message.sender.language)`Please send the full address of that page: it shows that the answer is for you.`;
+    const text = sayIn(
+      message.sender.language,
+    )`Please send the full address of that page: it shows that the answer is for you.`;
     return { kind: 'refused', code: 'capability_auth_code_missing', capability: open.capability, text };
   }
 
@@ -74,7 +84,8 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
     }
     const answer = readAuthAnswer(message.text);
     if (answer.kind === 'none') return answer;
-    if (answer.state === null) return answer.kind === 'code' && (await hasFlows()) ? takeBareCode(message) : { kind: 'none' };
+    if (answer.state === null)
+      return answer.kind === 'code' && (await hasFlows()) ? takeBareCode(message) : { kind: 'none' };
     const url = answer.kind === 'code' && answer.url !== null ? answer.url : addressIn(message.text);
     return takeAddress(url, answer.state, message);
   };
@@ -112,7 +123,7 @@ function createTakeProof({ records, key, signIns, linked, crossed, clock }: Take
       const opened = await key();
       const waiting = own.filter(({ state, expiresAt }) => state === 'linked' && expiresAt > clock.now());
       for (const kept of waiting.flatMap((flow) => openSignIn(opened, flow) ?? [])) await wrong(kept);
-      const text = say`That is not the code of an open sign-in. Look at the page again, or ask me for a new link.`;
+      const text = say`That code was used before, or is not the code of an open sign-in. Look at the page again, or ask me for a new link.`;
       return { kind: 'refused', code: 'capability_auth_flow_invalid', capability: own[0]?.capability, text };
     }
     const { capability } = signIn;
@@ -123,7 +134,8 @@ function createTakeProof({ records, key, signIns, linked, crossed, clock }: Take
       return { kind: 'refused', code: 'capability_auth_state_mismatch', capability, text };
     }
     if (!isPrivate(message)) return { kind: 'public' };
-    if (!(await signIns.link(signIn))) return { kind: 'refused', code: 'capability_auth_flow_expired', capability };
+    if (!(await signIns.link(signIn)))
+      return { kind: 'refused', code: 'capability_auth_flow_expired', capability };
     await linked(signIn);
     return { kind: 'submitted', flow: signIn.id, capability };
   };

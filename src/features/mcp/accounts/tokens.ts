@@ -15,7 +15,7 @@ import type { Authority, SignInClient } from './authority.ts';
 import type { CheckedFetch } from './checked-fetch.ts';
 
 /** Tokens of one account. `expiresAt` is in Unix milliseconds; undefined if the server does not say. */
-export type Tokens = Readonly<{
+export type AccountTokens = Readonly<{
   access: string;
   refresh?: string | undefined;
   expiresAt?: number | undefined;
@@ -47,7 +47,7 @@ export async function redeem(
   { authority, client }: Grant,
   of: Readonly<{ code: string; verifier: string; redirectUrl: string }>,
   deps: Readonly<{ fetch: CheckedFetch; now: number }>,
-): Promise<Tokens> {
+): Promise<AccountTokens> {
   const tokens = await exchangeAuthorization(authority.issuer, {
     ...common({ authority, client }, deps.fetch),
     authorizationCode: of.code,
@@ -62,7 +62,7 @@ export async function renew(
   grant: Grant,
   refresh: string,
   deps: Readonly<{ fetch: CheckedFetch; now: number }>,
-): Promise<Tokens> {
+): Promise<AccountTokens> {
   const tokens = await refreshAuthorization(grant.authority.issuer, {
     ...common(grant, deps.fetch),
     refreshToken: refresh,
@@ -71,7 +71,11 @@ export async function renew(
 }
 
 /** Ends tokens at a server that supports it (RFC 7009). False if it does not. */
-export async function revoke({ authority, client }: Grant, tokens: Tokens, fetch: CheckedFetch): Promise<boolean> {
+export async function revoke(
+  { authority, client }: Grant,
+  tokens: AccountTokens,
+  fetch: CheckedFetch,
+): Promise<boolean> {
   const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods = [] } =
     authority.metadata as Readonly<{
       revocation_endpoint?: string;
@@ -84,7 +88,10 @@ export async function revoke({ authority, client }: Grant, tokens: Tokens, fetch
   body.set('token_type_hint', tokens.refresh === undefined ? 'access_token' : 'refresh_token');
   const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
   if (how === 'client_secret_basic')
-    headers.set('authorization', `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`);
+    headers.set(
+      'authorization',
+      `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`,
+    );
   else body.set('client_id', id);
   if (how === 'client_secret_post') body.set('client_secret', secret);
   return (await fetch(endpoint, { method: 'POST', headers, body })).ok;
@@ -106,8 +113,12 @@ function common({ authority, client }: Grant, fetch: CheckedFetch) {
   };
 }
 
-function read({ access_token, token_type, refresh_token, expires_in, scope }: OAuthTokens, now: number): Tokens {
-  if (token_type.toLowerCase() !== 'bearer') throw new Error(`the authorization server issued a ${token_type} token`);
+function read(
+  { access_token, token_type, refresh_token, expires_in, scope }: OAuthTokens,
+  now: number,
+): AccountTokens {
+  if (token_type.toLowerCase() !== 'bearer')
+    throw new Error(`the authorization server issued a ${token_type} token`);
   return {
     access: access_token,
     refresh: refresh_token,

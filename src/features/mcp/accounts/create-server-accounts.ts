@@ -18,11 +18,11 @@ import { createEndAccount, type EndAccount } from './end-account.ts';
 import { createFreshToken, type FreshToken } from './fresh-token.ts';
 import type { OpenSignIn } from './sign-in.ts';
 import { signInPage } from './sign-in-page.ts';
-import { createSignIns, type SignIns, type Step } from './sign-ins.ts';
+import { createSignIns, type SignIns, type SignInStep } from './sign-ins.ts';
 import { createTakeAnswer, readQuery } from './take-answer.ts';
 
 /** Accounts of people at MCP servers, and how they sign in (X8). */
-export type Accounts = Readonly<{
+export type ServerAccounts = Readonly<{
   book: AccountBook;
   ask: AskToSignIn;
   token: FreshToken;
@@ -40,15 +40,24 @@ export type Accounts = Readonly<{
 
 type AccountsDeps = Pick<
   App,
-  'runtime' | 'config' | 'store' | 'users' | 'channels' | 'replies' | 'audit' | 'clock' | 'log'
+  | 'runtime'
+  | 'config'
+  | 'store'
+  | 'users'
+  | 'channels'
+  | 'writeCommand'
+  | 'replies'
+  | 'audit'
+  | 'clock'
+  | 'log'
 >;
 
-export function createAccounts(
+export function createServerAccounts(
   app: AccountsDeps,
   /** Called when an account is usable or gone, so that nothing of the one before is used. */
   changed: (of: AccountOf, is: 'linked' | 'ended') => Promise<void>,
-): Accounts {
-  const { config, store, users, channels, replies, audit, clock, log } = app;
+): ServerAccounts {
+  const { config, store, users, channels, writeCommand, replies, audit, clock, log } = app;
   const records = store.serverAccounts;
   const known: Keyv = store.keyed('server-sign-ins');
   const key = capabilityKeyOnce(() => capabilityKeyFile(config()), records);
@@ -60,32 +69,42 @@ export function createAccounts(
   async function tell(signIn: OpenSignIn, word: string, text: (say: Say) => string): Promise<void> {
     const { sender, language, chatType, conversation } = signIn.content.requester;
     const to = chatType === 'private' ? conversation : directMessage(sender);
-    await store.commit({ outbox: await replies.rows(to, `sign-in:${signIn.id}!${word}`, text(sayIn(language))) });
+    await store.commit({
+      outbox: await replies.rows(to, `sign-in:${signIn.id}!${word}`, text(sayIn(language))),
+    });
   }
 
-  async function record({ sender, capability, content }: OpenSignIn, step: 'provider' | 'confirmation', outcome: string) {
+  async function record(
+    { sender, capability, content }: OpenSignIn,
+    step: 'provider' | 'confirmation',
+    outcome: string,
+  ) {
     const { conversation, chatType } = content.requester;
     const where = { conversation: conversationKey(conversation), chatType };
     await audit.record({ event: 'capability_sign_in', sender, ...where, capability, step, outcome });
   }
 
   async function linked(signIn: OpenSignIn): Promise<void> {
-    const { server, subject } = signIn.content;
+    const { server, subject, requester } = signIn.content;
     await known.delete(askedKey({ subject, server }));
     await changed({ subject, server }, 'linked');
-    await tell(signIn, 'linked', (say) => linkedText(server, subject, say));
+    const ends = writeCommand(directMessage(requester.sender), 'disconnect', server);
+    await tell(signIn, 'linked', (say) => linkedText({ server, subject, ends }, say));
     await record(signIn, 'confirmation', 'ok');
   }
 
   async function crossed(signIn: OpenSignIn): Promise<void> {
-    await tell(signIn, 'crossed', (say) =>
-      say`Somebody else sent me the answer of your sign-in at ${inlineCode(signIn.content.server)}, so I ended it. Ask me again to start over, and give the link to nobody.`,
+    await tell(
+      signIn,
+      'crossed',
+      (say) =>
+        say`Somebody else sent me the answer of your sign-in at ${inlineCode(signIn.content.server)}, so I ended it. Ask me again to start over, and give the link to nobody.`,
     );
     await record(signIn, 'confirmation', 'refused');
   }
 
   /** Tells people and the audit what became of a step. */
-  async function report(step: Step): Promise<void> {
+  async function report(step: SignInStep): Promise<void> {
     if (step.kind === 'linked') return linked(step.signIn);
     if (step.kind === 'proof') return record(step.signIn, 'provider', 'ok');
     if (step.kind !== 'ended') return;
@@ -127,7 +146,10 @@ export function createReachFor(
 ): (server: string) => Reach {
   return (server) => {
     const { url, issuer } = settings()[server] ?? {};
-    return reachOf(config, [url, issuer].filter((one) => one !== undefined));
+    return reachOf(
+      config,
+      [url, issuer].filter((one) => one !== undefined),
+    );
   };
 }
 
@@ -135,7 +157,11 @@ function createPages({
   signIns,
   report,
   publicUrl,
-}: Readonly<{ signIns: SignIns; report(step: Step): Promise<void>; publicUrl(): string | undefined }>): Accounts['page'] {
+}: Readonly<{
+  signIns: SignIns;
+  report(step: SignInStep): Promise<void>;
+  publicUrl(): string | undefined;
+}>): ServerAccounts['page'] {
   async function callback(query: URLSearchParams): Promise<WebPage> {
     const [state = '', ...more] = query.getAll('state');
     const signIn = more.length > 0 ? undefined : await signIns.ofState(state);
@@ -148,7 +174,11 @@ function createPages({
   /** The bot as a client of authorization servers that read such documents. */
   async function client(address: string): Promise<WebPage> {
     const { clientMetadata } = await import('./authority.ts');
-    const about = { client_id: `${address}${clientPath}`, client_uri: address, ...clientMetadata(`${address}${callbackPath}`) };
+    const about = {
+      client_id: `${address}${clientPath}`,
+      client_uri: address,
+      ...clientMetadata(`${address}${callbackPath}`),
+    };
     return { status: 200, type: 'application/json', body: JSON.stringify(about, null, 2) };
   }
 
@@ -160,8 +190,8 @@ function createPages({
   };
 }
 
-function linkedText(server: string, subject: string, say: Say): string {
+function linkedText({ server, subject, ends }: AccountOf & Readonly<{ ends: string }>, say: Say): string {
   return subject === sharedSubject
     ? say`Connected. I now use this account at ${inlineCode(server)} for everybody who may use it.`
-    : say`Connected. I now use your account at ${inlineCode(server)} for what you ask me. ${inlineCode(`/disconnect ${server}`)} ends that. Ask me again for what you wanted.`;
+    : say`Connected. I now use your account at ${inlineCode(server)} for what you ask me. ${ends} ends that. Ask me again for what you wanted.`;
 }
