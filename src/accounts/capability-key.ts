@@ -14,6 +14,8 @@ export type CapabilityKey = Readonly<{
   signingSeed: Buffer;
 }>;
 
+type KeyRecords = Pick<CapabilityRecords, 'claimKey' | 'keyCheck'>;
+
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -23,10 +25,7 @@ const tagBytes = 16;
  * store need the same key. Throws OperatorError if the key is wrong, readable by others, or missing although accounts
  * exist.
  */
-export async function openCapabilityKey(
-  file: string,
-  records: Pick<CapabilityRecords, 'claimKey' | 'keyCheck'>,
-): Promise<CapabilityKey> {
+export async function openCapabilityKey(file: string, records: KeyRecords): Promise<CapabilityKey> {
   const secret = readKey(file) ?? ((await records.keyCheck()) === undefined ? makeKey(file) : undefined);
   const share =
     'Copy the key file of the process that sealed them (0600), or let all processes name one file in [capabilities] key_file.';
@@ -65,10 +64,7 @@ export async function openCapabilityKey(
 }
 
 /** Opens the key when it is first needed. A failure is tried again at the next call. */
-export function capabilityKeyOnce(
-  file: () => string,
-  records: Pick<CapabilityRecords, 'claimKey' | 'keyCheck'>,
-): () => Promise<CapabilityKey> {
+export function capabilityKeyOnce(file: () => string, records: KeyRecords): () => Promise<CapabilityKey> {
   const kept: { key?: Promise<CapabilityKey> } = {};
   return () => {
     if (kept.key !== undefined) return kept.key;

@@ -126,7 +126,7 @@ function single(given: URLSearchParams | undefined, name: string): string | unde
 }
 
 /** Compares secrets in constant time. */
-export function sameSecret(expected: string | undefined, given: string): boolean {
+export function isSecret(expected: string | undefined, given: string): boolean {
   if (expected === undefined) return false;
   const [one, other] = [Buffer.from(expected), Buffer.from(given)];
   return one.length === other.length && timingSafeEqual(one, other);

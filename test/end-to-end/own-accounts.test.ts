@@ -255,7 +255,7 @@ test('X8 U16 on Slack: the link of a call in a channel comes as a direct message
   const set = await startOwnAccounts(t, {
     channels: ['slack'],
     people: `[access]\n${users}groups_mode = "open"\n`,
-    users: '["slack:*"]',
+    users: '["slack:U00000004"]',
     sectionMore: 'chat_types = ["private", "channel"]\n',
   });
   const { slack, bot, server } = set;

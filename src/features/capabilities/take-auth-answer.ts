@@ -1,5 +1,5 @@
 import type { CapabilityKey } from '../../accounts/capability-key.ts';
-import { readAuthAnswer, sameSecret, type AuthAnswer } from '../../accounts/read-auth-answer.ts';
+import { readAuthAnswer, isSecret, type AuthAnswer } from '../../accounts/read-auth-answer.ts';
 import type { TakenAnswer } from '../../accounts/guard-sign-ins.ts';
 import { openFlow, sealFlow, type OpenFlow } from './auth-flows.ts';
 import type { CapabilityCode } from '../../core/codes.ts';
@@ -46,7 +46,7 @@ export function createTakeAuthAnswer({
     if (kept.length === 0) return false;
     const opened = await key();
     return kept.some((flow) =>
-      sameSecret(openFlow(opened, flow)?.content.begun.expected_callback_state, state),
+      isSecret(openFlow(opened, flow)?.content.begun.expected_callback_state, state),
     );
   }
 
@@ -96,7 +96,7 @@ function flowFor(
   const named =
     state === null
       ? undefined
-      : flows.find(({ content }) => sameSecret(content.begun.expected_callback_state, state));
+      : flows.find(({ content }) => isSecret(content.begun.expected_callback_state, state));
   if (named !== undefined) {
     if (isOpen(named)) return named;
     return named.expiresAt <= now ? 'capability_auth_flow_expired' : 'capability_auth_flow_invalid';

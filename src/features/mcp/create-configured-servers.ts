@@ -63,7 +63,7 @@ type ServerOptions = Readonly<{
 
 /** Keeps a connection to each configured server. The SDK is loaded only for the first one (B3, B4). */
 export function createConfiguredServers(options: ServerOptions): ConfiguredServers {
-  const { settings, agreements, onOff, clock, log } = options;
+  const { settings, agreements, clock, log } = options;
   let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
   let started = false;
   const links = createLinks(options, take);
@@ -73,17 +73,7 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
     remembered = await agreements.all();
   }
 
-  async function agree(
-    server: string,
-    raw: readonly unknown[],
-    of: Readonly<{ identity: string; ofPerson?: boolean }>,
-  ) {
-    const tools = distinct(server, readTools(server, raw, log), log);
-    const trusted = settings()[server]?.trusted === true;
-    await agreements.take(server, { ...of, trusted, tools }, (off) => onOff(server, off));
-    await remember();
-    return tools;
-  }
+  const agree = createAgree(options, remember);
 
   async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
     const tools = await agree(server, raw, { identity });
@@ -126,6 +116,21 @@ export function createConfiguredServers(options: ServerOptions): ConfiguredServe
       forget();
       await links.close();
     },
+  };
+}
+
+/** Makes the function that compares a list of tools with what was approved, and stores it. */
+function createAgree({ settings, agreements, onOff, log }: ServerOptions, remember: () => Promise<void>) {
+  return async function agree(
+    server: string,
+    raw: readonly unknown[],
+    of: Readonly<{ identity: string; ofPerson?: boolean }>,
+  ) {
+    const tools = distinct(server, readTools(server, raw, log), log);
+    const trusted = settings()[server]?.trusted === true;
+    await agreements.take(server, { ...of, trusted, tools }, (off) => onOff(server, off));
+    await remember();
+    return tools;
   };
 }
 

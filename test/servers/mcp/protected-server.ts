@@ -100,11 +100,7 @@ export async function startProtectedServer(
         .set('WWW-Authenticate', challenge)
         .json(new InsufficientScopeError('admin').toResponseObject());
     }
-    void serve(
-      request as unknown as IncomingMessage & { auth: AuthInfo },
-      response,
-      body,
-    );
+    void serve(request as unknown as IncomingMessage & { auth: AuthInfo }, response, body);
   });
 
   async function serve(

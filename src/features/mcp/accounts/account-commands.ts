@@ -40,34 +40,9 @@ export function accountCommands(
   accounts: ServerAccounts,
   settings: () => Readonly<Record<string, McpSettings>>,
 ): Answers {
-  const { users, accessOf, config } = app;
+  const { users } = app;
 
-  /** Servers that this person may use somewhere, by name. */
-  async function theirs({ sender, conversation, chatType, external }: Message): Promise<readonly string[]> {
-    const isOwner = await users.isOwner(sender.id);
-    const context = await accessOf({ conversation, chatType, external, sender });
-    return Object.entries(settings()).flatMap(([name, { users: named }]) => {
-      const rules = { chatTypes, sensitive: false, users: named ?? (isOwner ? [sender.id] : []) };
-      return whyNoAccess(name, rules, context) === undefined ? [name] : [];
-    });
-  }
-
-  async function listed(message: Message, say: Say, write: Write): Promise<string> {
-    const { sender } = message;
-    const own = await accounts.book.list(sender.id);
-    const zone = sender.timezone ?? operatorZone(config());
-    const lines = own.map(({ server, since, account }) =>
-      account.lapsed === true
-        ? say`${inlineCode(server)}: it needs a new sign-in. ${write('connect', server)}`
-        : say`${inlineCode(server)}: connected since ${say.time(since, zone)}. ${write('disconnect', server)} ends it.`,
-    );
-    const others = (await theirs(message)).filter((name) => !own.some(({ server }) => server === name));
-    const possible = others.map((name) => say`${inlineCode(name)}: not connected. ${write('connect', name)}`);
-    const all = [...lines, ...possible];
-    return all.length === 0
-      ? say`There is nothing here that you could connect.`
-      : all.map((line) => `- ${line}`).join('\n');
-  }
+  const { theirs, listed } = createListed(app, accounts, settings);
 
   async function connect(message: Message, name: string, say: Say, write: Write): Promise<string> {
     const { sender } = message;
@@ -117,4 +92,40 @@ export function accountCommands(
     connect: named(connect),
     disconnect: named(disconnect),
   };
+}
+
+/** What a person has connected, and what else they could. */
+function createListed(
+  { users, accessOf, config }: App,
+  accounts: ServerAccounts,
+  settings: () => Readonly<Record<string, McpSettings>>,
+) {
+  /** Servers that this person may use somewhere, by name. */
+  async function theirs({ sender, conversation, chatType, external }: Message): Promise<readonly string[]> {
+    const isOwner = await users.isOwner(sender.id);
+    const context = await accessOf({ conversation, chatType, external, sender });
+    return Object.entries(settings()).flatMap(([name, { users: named }]) => {
+      const rules = { chatTypes, sensitive: false, users: named ?? (isOwner ? [sender.id] : []) };
+      return whyNoAccess(name, rules, context) === undefined ? [name] : [];
+    });
+  }
+
+  async function listed(message: Message, say: Say, write: Write): Promise<string> {
+    const { sender } = message;
+    const own = await accounts.book.list(sender.id);
+    const zone = sender.timezone ?? operatorZone(config());
+    const lines = own.map(({ server, since, account }) =>
+      account.lapsed === true
+        ? say`${inlineCode(server)}: it needs a new sign-in. ${write('connect', server)}`
+        : say`${inlineCode(server)}: connected since ${say.time(since, zone)}. ${write('disconnect', server)} ends it.`,
+    );
+    const others = (await theirs(message)).filter((name) => !own.some(({ server }) => server === name));
+    const possible = others.map((name) => say`${inlineCode(name)}: not connected. ${write('connect', name)}`);
+    const all = [...lines, ...possible];
+    return all.length === 0
+      ? say`There is nothing here that you could connect.`
+      : all.map((line) => `- ${line}`).join('\n');
+  }
+
+  return { theirs, listed };
 }

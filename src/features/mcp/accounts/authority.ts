@@ -9,6 +9,7 @@ import {
   checkResourceAllowed,
   resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/sdk/shared/auth-utils.js';
+import { defined } from '../../../lib/json/json-values.ts';
 import { SignInProblem, type Challenge } from './sign-in-needed.ts';
 import { isSame } from './same-issuer.ts';
 import type { CheckedFetch, Reach } from './checked-fetch.ts';
@@ -103,7 +104,7 @@ export async function register(
   const { client_id, client_secret } = await registerClient(issuer, {
     metadata,
     clientMetadata: clientMetadata(redirectUrl),
-    ...(scope === undefined ? {} : { scope }),
+    ...defined({ scope }),
     fetchFn: fetch,
   });
   return { client_id, client_secret };

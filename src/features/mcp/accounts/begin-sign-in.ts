@@ -29,11 +29,7 @@ export type BeginSignIn = (
   }>,
 ) => Promise<Readonly<{ signIn: OpenSignIn; isNew: boolean }>>;
 
-/**
- * Begins a sign-in, or returns the open one of this person at this server (X8). Throws SignInProblem if the server can't
- * be signed in to.
- */
-export function createBeginSignIn(deps: {
+type BeginDeps = Readonly<{
   records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
   /** What is known of authorization servers: by server the pinned issuer, and the bot's registration there. */
@@ -41,26 +37,22 @@ export function createBeginSignIn(deps: {
   publicUrl(): string | undefined;
   reachFor(server: string): Reach;
   clock: Clock;
-}): BeginSignIn {
+}>;
+
+/**
+ * Begins a sign-in, or returns the open one of this person at this server (X8). Throws SignInProblem if the server can't
+ * be signed in to.
+ */
+export function createBeginSignIn(deps: BeginDeps): BeginSignIn {
   const { records, key, known, publicUrl, reachFor, clock } = deps;
   const clientOf = createClientOf(deps);
+  const openOf = createOpenOf(deps);
 
   return async ({ server, settings, subject, requester, challenge }) => {
     const opened = await key();
     const now = clock.now();
-    const flows = await records.flows(requester.sender);
-    const pending = flows
-      .filter(
-        (flow) => flow.capability === recordName(server) && flow.state === 'pending' && flow.expiresAt > now,
-      )
-      .flatMap((flow) => openSignIn(opened, flow) ?? [])
-      .find(
-        ({ content }) => content.url === settings.url && isEnough(content.authority.scope, challenge?.scope),
-      );
+    const pending = await openOf({ server, settings, requester, challenge });
     if (pending !== undefined) return { signIn: pending, isNew: false };
-    for (const flow of flows)
-      if (flow.capability === recordName(server) && flow.state !== 'ended')
-        await records.change(flow.id, flow.state, { state: 'ended', sealed: '' });
     const { url = '', scopes } = settings;
     const { findAuthority, askForChallenge } = await import('./authority.ts');
     const reach = reachFor(server);
@@ -107,6 +99,33 @@ export function createBeginSignIn(deps: {
   };
 }
 
+/** Makes the function that finds the open sign-in of a person at a server. One that is of no use any more ends. */
+function createOpenOf({ records, key, clock }: BeginDeps) {
+  return async (
+    of: Readonly<{
+      server: string;
+      settings: McpSettings;
+      requester: Requester;
+      challenge?: Challenge | undefined;
+    }>,
+  ) => {
+    const { server, settings, requester, challenge } = of;
+    const opened = await key();
+    const flows = (await records.flows(requester.sender)).filter(
+      ({ capability, state }) => capability === recordName(server) && state !== 'ended',
+    );
+    const pending = flows
+      .filter(({ state, expiresAt }) => state === 'pending' && expiresAt > clock.now())
+      .flatMap((flow) => openSignIn(opened, flow) ?? [])
+      .find(
+        ({ content }) => content.url === settings.url && isEnough(content.authority.scope, challenge?.scope),
+      );
+    if (pending === undefined)
+      for (const flow of flows) await records.change(flow.id, flow.state, { state: 'ended', sealed: '' });
+    return pending;
+  };
+}
+
 /** Whether an open sign-in asks for all that is needed now. */
 function isEnough(asked: string | undefined, needed: string | undefined): boolean {
   const has = new Set(asked?.split(' '));
@@ -117,7 +136,7 @@ function isEnough(asked: string | undefined, needed: string | undefined): boolea
  * How the bot is known to an authorization server: as configured, by its own metadata document, or registered there once
  * for each redirect address and what is asked for, because some servers allow a client no more than it registered for.
  */
-function createClientOf({ key, known, publicUrl, reachFor }: Parameters<typeof createBeginSignIn>[0]) {
+function createClientOf({ key, known, publicUrl, reachFor }: BeginDeps) {
   return async (of: {
     server: string;
     settings: McpSettings;

@@ -22,7 +22,7 @@ export type Reach = Readonly<{
  */
 export function reachOf(config: () => Config, trusted: readonly string[]): Reach {
   const origins = trusted.map((address) => new URL(address).origin);
-  const isSafe = (url: URL): boolean => origins.includes(url.origin) || isSecret(url);
+  const isSafe = (url: URL): boolean => origins.includes(url.origin) || isEncrypted(url);
   const fetch: CheckedFetch = async (to, init = {}) => {
     const url = new URL(to);
     const isOwn = origins.includes(url.origin);
@@ -53,7 +53,7 @@ export function reachOf(config: () => Config, trusted: readonly string[]): Reach
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Whether what is sent to the address stays secret on its way: TLS, or a connection within this machine. */
-function isSecret({ protocol, hostname }: URL): boolean {
+function isEncrypted({ protocol, hostname }: URL): boolean {
   return (
     protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
   );

@@ -38,26 +38,12 @@ export type ServerAccounts = Readonly<{
   callOff(sender: string, conversation?: string): Promise<number>;
 }>;
 
-type AccountsDeps = Pick<
-  App,
-  | 'runtime'
-  | 'config'
-  | 'store'
-  | 'users'
-  | 'channels'
-  | 'writeCommand'
-  | 'replies'
-  | 'audit'
-  | 'clock'
-  | 'log'
->;
-
 export function createServerAccounts(
-  app: AccountsDeps,
+  app: App,
   /** Called when an account is usable or gone, so that nothing of the one before is used. */
   changed: (of: AccountOf, is: 'linked' | 'ended') => Promise<void>,
 ): ServerAccounts {
-  const { config, store, users, channels, writeCommand, replies, audit, clock, log } = app;
+  const { config, store, users, channels, replies, audit, clock, log } = app;
   const records = store.serverAccounts;
   const known: Keyv = store.keyed('server-sign-ins');
   const key = capabilityKeyOnce(() => capabilityKeyFile(config()), records);
@@ -66,6 +52,39 @@ export function createServerAccounts(
   const signIns = createSignIns({ records, key, book, reachFor, clock, log });
   const publicUrl = (): string | undefined => config().server.publicUrl?.replace(/\/+$/, '');
 
+  const { linked, crossed, report } = createReports(app, known, changed);
+  const worker = createSignInWorker({
+    records,
+    advance: async (kept) => report(await signIns.advance(kept)),
+    clock,
+    log,
+  });
+  const take = createTakeAnswer({ records, key, signIns, linked, crossed, wake: worker.wake, clock });
+  return {
+    book,
+    ask: createAskToSignIn({
+      ...{ begin: createBeginSignIn({ records, key, known, publicUrl, reachFor, clock }), known },
+      ...{ isOwner: users.isOwner, store, replies, audit, clock, log },
+    }),
+    token: createFreshToken({ book, fetchFor: (server) => reachFor(server).fetch, clock, log }),
+    end: createEndAccount({ book, known, reachFor, audit, ended: (of) => changed(of, 'ended'), log }),
+    async lapse(of) {
+      const found = await book.find(of);
+      if (found !== undefined) await book.change(found, { ...found.account, lapsed: true });
+    },
+    messages: createGuardSignIns({ take, channels, replies, audit, log }),
+    page: createPages({ signIns, report, publicUrl }),
+    attend: worker.run,
+    callOff: (sender, conversation) => records.endFlows({ sender, conversation }),
+  };
+}
+
+/** Tells people and the audit what became of their sign-ins. */
+function createReports(
+  { store, replies, audit, writeCommand }: App,
+  known: Keyv,
+  changed: (of: AccountOf, is: 'linked' | 'ended') => Promise<void>,
+) {
   async function tell(signIn: OpenSignIn, word: string, text: (say: Say) => string): Promise<void> {
     const { sender, language, chatType, conversation } = signIn.content.requester;
     const to = chatType === 'private' ? conversation : directMessage(sender);
@@ -113,30 +132,7 @@ export function createServerAccounts(
     await record(signIn, 'provider', code);
   }
 
-  const worker = createSignInWorker({
-    records,
-    advance: async (kept) => report(await signIns.advance(kept)),
-    clock,
-    log,
-  });
-  const take = createTakeAnswer({ records, key, signIns, linked, crossed, wake: worker.wake, clock });
-  return {
-    book,
-    ask: createAskToSignIn({
-      ...{ begin: createBeginSignIn({ records, key, known, publicUrl, reachFor, clock }), known },
-      ...{ isOwner: users.isOwner, store, replies, audit, clock, log },
-    }),
-    token: createFreshToken({ book, fetchFor: (server) => reachFor(server).fetch, clock, log }),
-    end: createEndAccount({ book, known, reachFor, audit, ended: (of) => changed(of, 'ended'), log }),
-    async lapse(of) {
-      const found = await book.find(of);
-      if (found !== undefined) await book.change(found, { ...found.account, lapsed: true });
-    },
-    messages: createGuardSignIns({ take, channels, replies, audit, log }),
-    page: createPages({ signIns, report, publicUrl }),
-    attend: worker.run,
-    callOff: (sender, conversation) => records.endFlows({ sender, conversation }),
-  };
+  return { linked, crossed, report };
 }
 
 /** How to reach what servers name: besides the public internet, the origins that their sections name. */

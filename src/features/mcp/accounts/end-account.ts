@@ -13,7 +13,7 @@ export function createEndAccount(deps: {
   book: AccountBook;
   known: Keyv;
   reachFor(server: string): Reach;
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   ended(of: AccountOf): Promise<void>;
   log: Log;
 }): EndAccount {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createDeadline } from '../../../lib/async/deadline.ts';
-import type { ConnectOnce, McpConnection } from '../connect-once.ts';
+import type { McpConnection } from '../connect-once.ts';
 import { callWithin, type LinkCalled } from '../create-lasting-link.ts';
 import type { McpSettings } from '../mcp-settings.ts';
 import type { McpDefinition } from '../read-definition.ts';
@@ -12,12 +12,12 @@ type Call = Readonly<{ tool: string; hash: string; input: Readonly<Record<string
 export type PersonLinks = Readonly<{
   /** Calls a tool with the account of its subject. `sign-in`: the server wants one, and nothing was done. */
   call(
-    of: AccountOf & Readonly<{ settings: McpSettings }>,
+    of: Of,
     call: Call,
     options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
   ): Promise<LinkCalled | Readonly<{ kind: 'sign-in'; challenge: Challenge }>>;
   /** Lists the tools with this account, so that the operator's agreement knows them. */
-  look(of: AccountOf & Readonly<{ settings: McpSettings }>, signal: AbortSignal): Promise<void>;
+  look(of: Of, signal: AbortSignal): Promise<void>;
   /** Ends connections of this subject, of this server, or all. */
   end(of?: Partial<AccountOf>): Promise<void>;
 }>;
@@ -39,109 +39,24 @@ type Link = {
   idle: AbortController;
 };
 
+type LinkDeps = Readonly<{
+  connect(of: Of, options: Readonly<{ signal: AbortSignal; onListChanged(): void }>): Promise<McpConnection>;
+  /** Receives each list, and returns the definitions that can be used. */
+  take(server: string, settings: McpSettings, raw: readonly unknown[]): Promise<readonly McpDefinition[]>;
+  clock: Clock;
+}>;
+
+type Of = AccountOf & Readonly<{ settings: McpSettings }>;
+
+const keyOf = ({ server, subject }: AccountOf): string => JSON.stringify([server, subject]);
+
 /**
  * Connections of people to servers, one for each person and server (X8). Nothing of one is ever used for another: no
  * connection, session or list. They open with the first call and end when they are idle.
  */
-export function createPersonLinks(deps: {
-  connect(
-    of: AccountOf & Readonly<{ settings: McpSettings }>,
-    options: Pick<Parameters<ConnectOnce>[1], 'signal' | 'onListChanged'>,
-  ): Promise<McpConnection>;
-  /** Receives each list, and returns the definitions that can be used. */
-  take(server: string, settings: McpSettings, raw: readonly unknown[]): Promise<readonly McpDefinition[]>;
-  clock: Clock;
-}): PersonLinks {
-  const { connect, take, clock } = deps;
-  const links = new Map<string, Promise<Link>>();
-  const open = new Map<string, Link>();
-
-  async function list(link: Link, settings: McpSettings, signal: AbortSignal): Promise<void> {
-    link.changed = false;
-    const tools = await take(link.of.server, settings, await link.connection.list(signal));
-    link.tools = new Map(tools.map(({ name, hash }) => [name, hash]));
-  }
-
-  function drop(key: string, link: Link | undefined): Promise<void> {
-    if (open.get(key) === link) {
-      open.delete(key);
-      links.delete(key);
-    }
-    link?.idle.abort();
-    return link?.connection.close().catch(() => undefined) ?? Promise.resolve();
-  }
-
-  async function begin(key: string, of: AccountOf & Readonly<{ settings: McpSettings }>): Promise<Link> {
-    const over = createDeadline(clock);
-    over.start(connectMs);
-    const noted = { changed: false };
-    let connection: McpConnection | undefined;
-    try {
-      const onListChanged = (): void => {
-        noted.changed = true;
-        const link = open.get(key);
-        if (link !== undefined) link.changed = true;
-      };
-      connection = await connect(of, { signal: over.signal, onListChanged });
-      const { subject, server } = of;
-      const link: Link = {
-        ...{ of: { subject, server }, url: of.settings.url ?? '', connection },
-        ...{ tools: new Map(), changed: false, calls: 0, idle: new AbortController() },
-      };
-      await list(link, of.settings, over.signal);
-      open.set(key, link);
-      void connection.closed.then(() => drop(key, link));
-      if (open.size > most) {
-        const [spare] = [...open].filter(([, { calls }]) => calls === 0);
-        if (spare !== undefined && spare[1] !== link) void drop(...spare);
-      }
-      return link;
-    } catch (error) {
-      links.delete(key);
-      await connection?.close();
-      throw over.signal.aborted
-        ? new Error(`it did not answer within ${connectMs / 1_000} s`, { cause: error })
-        : error;
-    } finally {
-      over.end();
-    }
-  }
-
-  /** The connection of this subject. It counts as used until `done`. */
-  async function use(
-    of: AccountOf & Readonly<{ settings: McpSettings }>,
-    signal: AbortSignal,
-  ): Promise<Link> {
-    const key = JSON.stringify([of.server, of.subject]);
-    const known = open.get(key);
-    if (known !== undefined && known.url !== of.settings.url) await drop(key, known);
-    const made = links.get(key) ?? begin(key, of);
-    links.set(key, made);
-    const link = await made;
-    link.idle.abort();
-    link.calls += 1;
-    // The last one used is the last of the map.
-    if (open.delete(key)) open.set(key, link);
-    try {
-      if (link.changed) await list(link, of.settings, signal);
-    } catch (error) {
-      done(key, link);
-      throw error;
-    }
-    return link;
-  }
-
-  function done(key: string, link: Link): void {
-    link.calls -= 1;
-    if (link.calls > 0) return;
-    link.idle = new AbortController();
-    clock.sleep(idleMs, link.idle.signal).then(
-      () => drop(key, link),
-      () => undefined,
-    );
-  }
-
-  const keyOf = ({ server, subject }: AccountOf): string => JSON.stringify([server, subject]);
+export function createPersonLinks(deps: LinkDeps): PersonLinks {
+  const { clock } = deps;
+  const { open, drop, use, done } = createOpenLinks(deps);
 
   return {
     async call(of, { tool, hash, input }, options) {
@@ -176,5 +91,108 @@ export function createPersonLinks(deps: {
       );
       await Promise.all(meant.map(([key, link]) => drop(key, link)));
     },
+  };
+}
+
+/** The open connections by person and server. */
+function createOpenLinks(deps: LinkDeps) {
+  const { take, clock } = deps;
+  const links = new Map<string, Promise<Link>>();
+  const open = new Map<string, Link>();
+
+  async function list(link: Link, settings: McpSettings, signal: AbortSignal): Promise<void> {
+    link.changed = false;
+    const tools = await take(link.of.server, settings, await link.connection.list(signal));
+    link.tools = new Map(tools.map(({ name, hash }) => [name, hash]));
+  }
+
+  function drop(key: string, link: Link | undefined): Promise<void> {
+    if (open.get(key) === link) {
+      open.delete(key);
+      links.delete(key);
+    }
+    link?.idle.abort();
+    return link?.connection.close().catch(() => undefined) ?? Promise.resolve();
+  }
+
+  const begin = createBegin(deps, { links, open, list, drop });
+
+  /** The connection of this subject. It counts as used until `done`. */
+  async function use(of: Of, signal: AbortSignal): Promise<Link> {
+    const key = JSON.stringify([of.server, of.subject]);
+    const known = open.get(key);
+    if (known !== undefined && known.url !== of.settings.url) await drop(key, known);
+    const made = links.get(key) ?? begin(key, of);
+    links.set(key, made);
+    const link = await made;
+    link.idle.abort();
+    link.calls += 1;
+    // The last one used is the last of the map.
+    if (open.delete(key)) open.set(key, link);
+    try {
+      if (link.changed) await list(link, of.settings, signal);
+    } catch (error) {
+      done(key, link);
+      throw error;
+    }
+    return link;
+  }
+
+  function done(key: string, link: Link): void {
+    link.calls -= 1;
+    if (link.calls > 0) return;
+    link.idle = new AbortController();
+    clock.sleep(idleMs, link.idle.signal).then(
+      () => drop(key, link),
+      () => undefined,
+    );
+  }
+
+  return { open, drop, use, done };
+}
+
+type Links = Readonly<{
+  links: Map<string, Promise<Link>>;
+  open: Map<string, Link>;
+  list(link: Link, settings: McpSettings, signal: AbortSignal): Promise<void>;
+  drop(key: string, link: Link | undefined): Promise<void>;
+}>;
+
+/** Makes the function that opens a connection and lists its tools. */
+function createBegin({ connect, clock }: LinkDeps, { links, open, list, drop }: Links) {
+  return async function begin(key: string, of: Of): Promise<Link> {
+    const over = createDeadline(clock);
+    over.start(connectMs);
+    const noted = { changed: false };
+    let connection: McpConnection | undefined;
+    try {
+      const onListChanged = (): void => {
+        noted.changed = true;
+        const link = open.get(key);
+        if (link !== undefined) link.changed = true;
+      };
+      connection = await connect(of, { signal: over.signal, onListChanged });
+      const { subject, server } = of;
+      const link: Link = {
+        ...{ of: { subject, server }, url: of.settings.url ?? '', connection },
+        ...{ tools: new Map(), changed: false, calls: 0, idle: new AbortController() },
+      };
+      await list(link, of.settings, over.signal);
+      open.set(key, link);
+      void connection.closed.then(() => drop(key, link));
+      if (open.size > most) {
+        const [spare] = [...open].filter(([, { calls }]) => calls === 0);
+        if (spare !== undefined && spare[1] !== link) void drop(...spare);
+      }
+      return link;
+    } catch (error) {
+      links.delete(key);
+      await connection?.close();
+      throw over.signal.aborted
+        ? new Error(`it did not answer within ${connectMs / 1_000} s`, { cause: error })
+        : error;
+    } finally {
+      over.end();
+    }
   };
 }

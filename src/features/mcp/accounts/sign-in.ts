@@ -11,7 +11,7 @@ export type SignIn = Grant &
     server: string;
     /** The server's address at the beginning. */
     url: string;
-    /** Whose account it becomes. */
+    /** Whose account it becomes: a person's id, or that of the one for all. */
     subject: string;
     /** Who asked, and where. They alone can finish it. */
     requester: Requester;

@@ -1,5 +1,5 @@
 import type { CapabilityKey } from '../../../accounts/capability-key.ts';
-import { sameSecret } from '../../../accounts/read-auth-answer.ts';
+import { isSecret } from '../../../accounts/read-auth-answer.ts';
 import { leaseMs } from '../../../accounts/sign-in-worker.ts';
 import type { CapabilityCode } from '../../../core/codes.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -55,20 +55,89 @@ export type SignIns = Readonly<{
 
 const againMs = 5_000;
 
-/**
- * The steps of sign-ins, each of which is stored before the next one (X8). A code is exchanged at most once in a process,
- * and by another process only after the lease of a dead one.
- */
-export function createSignIns(deps: {
+type SignInDeps = Readonly<{
   records: CapabilityRecords;
   key: () => Promise<CapabilityKey>;
   book: AccountBook;
   reachFor(server: string): Reach;
   clock: Clock;
   log: Log;
-}): SignIns {
-  const { records, key, book, reachFor, clock, log } = deps;
+}>;
 
+/**
+ * The steps of sign-ins, each of which is stored before the next one (X8). A code is exchanged at most once in a process,
+ * and by another process only after the lease of a dead one.
+ */
+export function createSignIns(deps: SignInDeps): SignIns {
+  const { records, key, clock } = deps;
+  const basics = createBasics(deps);
+  const { change, end, link, linkPasted, showProof } = basics;
+  const exchange = createExchange(deps, basics);
+
+  return {
+    change,
+    end,
+    link,
+    async ofState(state) {
+      const kept = await records.flow(idOfState(state));
+      const signIn = kept && openSignIn(await key(), kept);
+      return signIn !== undefined && isSecret(signIn.content.state, state) ? signIn : undefined;
+    },
+    async answer(signIn, answer) {
+      if (signIn.content.back !== 'page') return { kind: 'unknown' };
+      const wrong = whyNot(signIn, answer, clock.now());
+      if (wrong !== undefined) {
+        if (signIn.state === 'pending') await end(signIn);
+        return { kind: 'ended', code: wrong, signIn };
+      }
+      if (signIn.state === 'submitted') return { kind: 'busy' };
+      if (signIn.state === 'linked') return showProof(signIn);
+      const to = { state: 'submitted', dueAt: clock.now() + leaseMs } as const;
+      const submitted = await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to);
+      const step: SignInStep = submitted === undefined ? { kind: 'used' } : await exchange(submitted);
+      return step.kind === 'ready' ? showProof(step.signIn) : step;
+    },
+    async submit(signIn, answer) {
+      const wrong = whyNot(signIn, answer, clock.now());
+      if (wrong !== undefined) {
+        if (signIn.state === 'pending') await end(signIn);
+        return wrong;
+      }
+      const to = { state: 'submitted', dueAt: clock.now() } as const;
+      const submitted =
+        signIn.state === 'pending'
+          ? await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to)
+          : undefined;
+      return submitted === undefined ? 'capability_auth_flow_invalid' : 'submitted';
+    },
+    async advance(kept) {
+      const signIn = openSignIn(await key(), kept);
+      if (signIn?.state === 'linked' && signIn.content.back === 'paste') return linkPasted(signIn);
+      return signIn?.state === 'submitted' ? exchange(signIn) : { kind: 'unknown' };
+    },
+  };
+}
+
+/** Why an answer can't be of this sign-in. Undefined if it can. */
+function whyNot(
+  { content, state, expiresAt }: OpenSignIn,
+  { code, error, iss }: PageAnswer,
+  now: number,
+): CapabilityCode | undefined {
+  const { issuer, metadata } = content.authority;
+  const says = Reflect.get(metadata, 'authorization_response_iss_parameter_supported') === true;
+  if (state === 'ended') return 'capability_auth_flow_invalid';
+  if (expiresAt <= now) return 'capability_auth_flow_expired';
+  // An answer of another server, or of nobody known, must not reach this one's token endpoint (RFC 9207).
+  if (iss === null ? says : !isSame(iss, issuer)) return 'capability_auth_state_mismatch';
+  if (error !== null) return 'capability_auth_flow_denied';
+  return code === null || !/^[\x21-\x7e]{1,2048}$/.test(code)
+    ? 'capability_auth_callback_invalid'
+    : undefined;
+}
+
+/** What several steps need: to store one, to end a sign-in, and to make the account. */
+function createBasics({ records, key, book, reachFor, clock, log }: SignInDeps) {
   const change: SignIns['change'] = async (signIn, content, to) => {
     const sealed = sealSignIn(await key(), signIn.id, content);
     const done = await records.change(signIn.id, signIn.state, { ...to, sealed });
@@ -85,24 +154,34 @@ export function createSignIns(deps: {
     );
   }
 
-  /** Why an answer can't be of this sign-in. Undefined if it can. */
-  function whyNot(
-    { content, state, expiresAt }: OpenSignIn,
-    { code, error, iss }: PageAnswer,
-  ): CapabilityCode | undefined {
-    const { issuer, metadata } = content.authority;
-    const says = Reflect.get(metadata, 'authorization_response_iss_parameter_supported') === true;
-    if (state === 'ended') return 'capability_auth_flow_invalid';
-    if (expiresAt <= clock.now()) return 'capability_auth_flow_expired';
-    // An answer of another server, or of nobody known, must not reach this one's token endpoint (RFC 9207).
-    if (iss === null ? says : !isSame(iss, issuer)) return 'capability_auth_state_mismatch';
-    if (error !== null) return 'capability_auth_flow_denied';
-    return code === null || !/^[\x21-\x7e]{1,2048}$/.test(code)
-      ? 'capability_auth_callback_invalid'
-      : undefined;
+  async function linkPasted(signIn: OpenSignIn): Promise<SignInStep> {
+    return (await link(signIn)) ? { kind: 'linked', signIn } : { kind: 'used' };
   }
 
-  async function exchange(signIn: OpenSignIn): Promise<SignInStep> {
+  /** Gives the code to the page, once: whoever loads the page again sees none. */
+  async function showProof(signIn: OpenSignIn): Promise<SignInStep> {
+    const { proof = '', isShown } = signIn.content;
+    if (isShown === true) return { kind: 'used' };
+    const shown = await change(signIn, { ...signIn.content, isShown: true }, { state: 'linked' });
+    return shown === undefined ? { kind: 'used' } : { kind: 'proof', signIn: shown, proof };
+  }
+
+  async function link(signIn: OpenSignIn): Promise<boolean> {
+    const { content } = signIn;
+    if (content.tokens === undefined || signIn.expiresAt <= clock.now()) return false;
+    const account = await book.toKeep(content, accountOf(content, content.tokens), clock.now());
+    return records.link(signIn.id, account);
+  }
+
+  return { change, end, link, linkPasted, showProof };
+}
+
+/** Makes the function that exchanges the code of a sign-in page. */
+function createExchange(
+  { reachFor, clock, log }: SignInDeps,
+  { change, end, linkPasted }: ReturnType<typeof createBasics>,
+) {
+  return async function exchange(signIn: OpenSignIn): Promise<SignInStep> {
     const { content } = signIn;
     const { server, authority, client, verifier, redirectUrl, code = '' } = content;
     const { redeem, isRefused } = await import('./tokens.ts');
@@ -132,67 +211,5 @@ export function createSignIns(deps: {
       await change(signIn, content, again);
       return { kind: 'away', signIn };
     }
-  }
-
-  async function linkPasted(signIn: OpenSignIn): Promise<SignInStep> {
-    return (await link(signIn)) ? { kind: 'linked', signIn } : { kind: 'used' };
-  }
-
-  /** Gives the code to the page, once: whoever loads the page again sees none. */
-  async function showProof(signIn: OpenSignIn): Promise<SignInStep> {
-    const { proof = '', isShown } = signIn.content;
-    if (isShown === true) return { kind: 'used' };
-    const shown = await change(signIn, { ...signIn.content, isShown: true }, { state: 'linked' });
-    return shown === undefined ? { kind: 'used' } : { kind: 'proof', signIn: shown, proof };
-  }
-
-  async function link(signIn: OpenSignIn): Promise<boolean> {
-    const { content } = signIn;
-    if (content.tokens === undefined || signIn.expiresAt <= clock.now()) return false;
-    const account = await book.toKeep(content, accountOf(content, content.tokens), clock.now());
-    return records.link(signIn.id, account);
-  }
-
-  return {
-    change,
-    end,
-    link,
-    async ofState(state) {
-      const kept = await records.flow(idOfState(state));
-      const signIn = kept && openSignIn(await key(), kept);
-      return signIn !== undefined && sameSecret(signIn.content.state, state) ? signIn : undefined;
-    },
-    async answer(signIn, answer) {
-      if (signIn.content.back !== 'page') return { kind: 'unknown' };
-      const wrong = whyNot(signIn, answer);
-      if (wrong !== undefined) {
-        if (signIn.state === 'pending') await end(signIn);
-        return { kind: 'ended', code: wrong, signIn };
-      }
-      if (signIn.state === 'submitted') return { kind: 'busy' };
-      if (signIn.state === 'linked') return showProof(signIn);
-      const to = { state: 'submitted', dueAt: clock.now() + leaseMs } as const;
-      const submitted = await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to);
-      const step: SignInStep = submitted === undefined ? { kind: 'used' } : await exchange(submitted);
-      return step.kind === 'ready' ? showProof(step.signIn) : step;
-    },
-    async submit(signIn, answer) {
-      const wrong = whyNot(signIn, answer);
-      if (wrong !== undefined) {
-        if (signIn.state === 'pending') await end(signIn);
-        return wrong;
-      }
-      const to = { state: 'submitted', dueAt: clock.now() } as const;
-      const submitted =
-        signIn.state === 'pending'
-          ? await change(signIn, { ...signIn.content, code: answer.code ?? '' }, to)
-          : undefined;
-      return submitted === undefined ? 'capability_auth_flow_invalid' : 'submitted';
-    },
-    async advance(kept) {
-      const signIn = openSignIn(await key(), kept);
-      if (signIn?.state === 'linked' && signIn.content.back === 'paste') return linkPasted(signIn);
-      return signIn?.state === 'submitted' ? exchange(signIn) : { kind: 'unknown' };
-    },
   };
 }

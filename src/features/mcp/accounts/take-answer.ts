@@ -1,6 +1,6 @@
 import type { CapabilityKey } from '../../../accounts/capability-key.ts';
 import type { TakenAnswer } from '../../../accounts/guard-sign-ins.ts';
-import { readAuthAnswer, sameSecret } from '../../../accounts/read-auth-answer.ts';
+import { readAuthAnswer, isSecret } from '../../../accounts/read-auth-answer.ts';
 import type { Message } from '../../../core/message.ts';
 import { sayIn } from '../../../core/texts/say.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -30,7 +30,7 @@ type TakeDeps = Readonly<{
  * in a direct message. If somebody else has its code or address, the sign-in ends, because it reached the wrong person.
  */
 export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<TakenAnswer> {
-  const { records, key, signIns, crossed, wake, clock } = deps;
+  const { records, signIns, crossed, wake, clock } = deps;
   const takeProof = createTakeProof(deps);
 
   async function takeAddress(url: string, state: string, message: Message): Promise<TakenAnswer> {
@@ -61,21 +61,6 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
     return { kind: 'submitted', flow: signIn.id, capability };
   }
 
-  /** Whether this person was asked to paste an address, and sends something that looks like the code within it. */
-  async function takeBareCode(message: Message): Promise<TakenAnswer> {
-    const opened = await key();
-    const open = (await records.flows(message.sender.id))
-      .filter(({ state, expiresAt }) => state === 'pending' && expiresAt > clock.now())
-      .flatMap((kept) => openSignIn(opened, kept) ?? [])
-      .find(({ content }) => content.back === 'paste');
-    if (open === undefined) return { kind: 'none' };
-    if (!isPrivate(message)) return { kind: 'public' };
-    const text = sayIn(
-      message.sender.language,
-    )`Please send the full address of that page: it shows that the answer is for you.`;
-    return { kind: 'refused', code: 'capability_auth_code_missing', capability: open.capability, text };
-  }
-
   return async (message) => {
     const proof = proofIn(message.text);
     if (proof !== undefined) {
@@ -85,7 +70,7 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
     const answer = readAuthAnswer(message.text);
     if (answer.kind === 'none') return answer;
     if (answer.state === null)
-      return answer.kind === 'code' && (await hasFlows()) ? takeBareCode(message) : { kind: 'none' };
+      return answer.kind === 'code' && (await hasFlows()) ? takeBareCode(message, deps) : { kind: 'none' };
     const url = answer.kind === 'code' && answer.url !== null ? answer.url : addressIn(message.text);
     return takeAddress(url, answer.state, message);
   };
@@ -93,6 +78,21 @@ export function createTakeAnswer(deps: TakeDeps): (message: Message) => Promise<
   async function hasFlows(): Promise<boolean> {
     return (await records.flowsSince(clock.now())).length > 0;
   }
+}
+
+/** Whether this person was asked to paste an address, and sends something that looks like the code within it. */
+async function takeBareCode(message: Message, { records, key, clock }: TakeDeps): Promise<TakenAnswer> {
+  const opened = await key();
+  const open = (await records.flows(message.sender.id))
+    .filter(({ state, expiresAt }) => state === 'pending' && expiresAt > clock.now())
+    .flatMap((kept) => openSignIn(opened, kept) ?? [])
+    .find(({ content }) => content.back === 'paste');
+  if (open === undefined) return { kind: 'none' };
+  if (!isPrivate(message)) return { kind: 'public' };
+  const text = sayIn(
+    message.sender.language,
+  )`Please send the full address of that page: it shows that the answer is for you.`;
+  return { kind: 'refused', code: 'capability_auth_code_missing', capability: open.capability, text };
 }
 
 function createTakeProof({ records, key, signIns, linked, crossed, clock }: TakeDeps) {
@@ -103,7 +103,7 @@ function createTakeProof({ records, key, signIns, linked, crossed, clock }: Take
     const opened = await key();
     return kept
       .flatMap((flow) => openSignIn(opened, flow) ?? [])
-      .find(({ content }) => content.isShown === true && sameSecret(content.proof, proof));
+      .find(({ content }) => content.isShown === true && isSecret(content.proof, proof));
   }
 
   async function wrong(signIn: OpenSignIn): Promise<void> {

@@ -11,6 +11,7 @@ import {
   TooManyRequestsError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { defined } from '../../../lib/json/json-values.ts';
 import type { Authority, SignInClient } from './authority.ts';
 import type { CheckedFetch } from './checked-fetch.ts';
 
@@ -36,8 +37,7 @@ export async function beginSignIn(
     clientInformation: client,
     redirectUrl: of.redirectUrl,
     state: of.state,
-    ...(scope === undefined ? {} : { scope }),
-    ...(resource === undefined ? {} : { resource }),
+    ...defined({ scope, resource }),
   });
   return { link: authorizationUrl.href, verifier: codeVerifier };
 }
@@ -108,7 +108,7 @@ function common({ authority, client }: Grant, fetch: CheckedFetch) {
   return {
     metadata,
     clientInformation: client,
-    ...(resource === undefined ? {} : { resource }),
+    ...defined({ resource }),
     fetchFn: fetch,
   };
 }
