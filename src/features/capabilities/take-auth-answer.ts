@@ -45,9 +45,7 @@ export function createTakeAuthAnswer({
     const kept = await records.flowsSince(clock.now() - knownMs);
     if (kept.length === 0) return false;
     const opened = await key();
-    return kept.some((flow) =>
-      isSecret(openFlow(opened, flow)?.content.begun.expected_callback_state, state),
-    );
+    return kept.some((one) => isSecret(openFlow(opened, one)?.content.begun.expected_callback_state, state));
   }
 
   return async ({ text, chatType, external, sender }) => {
