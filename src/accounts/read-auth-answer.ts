@@ -125,7 +125,7 @@ function single(given: URLSearchParams | undefined, name: string): string | unde
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Compares secrets in constant time. */
+/** Whether a text that was given is the secret. Takes the same time for each text of that length. */
 export function isSecret(expected: string | undefined, given: string): boolean {
   if (expected === undefined) return false;
   const [one, other] = [Buffer.from(expected), Buffer.from(given)];

@@ -44,8 +44,8 @@ export type McpConnection = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** `fetch` as the SDK calls it. */
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+/** `fetch` as the SDK's transport calls it. */
+export type ServerFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export type ConnectOnce = (
   settings: McpSettings,
@@ -57,7 +57,7 @@ export type ConnectOnce = (
     redact(text: string): string;
     onListChanged(): void;
     /** Adds the sign-in of a person to requests (X8). Undefined: the headers of the config are all. */
-    signed?(fetch: Fetch): Fetch;
+    signed?(fetch: ServerFetch): ServerFetch;
     endWithUs: EndWithUs;
     clock: Clock;
   }>,

@@ -1,4 +1,4 @@
-import type { Fetch } from '../connect-once.ts';
+import type { ServerFetch } from '../connect-once.ts';
 import type { TokenNow } from './fresh-token.ts';
 import { SignInNeeded } from './sign-in-needed.ts';
 
@@ -10,7 +10,7 @@ export function signedFetch(
   token: (refused?: string) => Promise<TokenNow>,
   /** Called if the server refuses a token that was issued just now. */
   refused: () => Promise<void>,
-): (fetch: Fetch) => Fetch {
+): (fetch: ServerFetch) => ServerFetch {
   return (fetch) => async (url, init) => {
     const send = async (bearer: string): Promise<Response> => {
       const headers = new Headers(init?.headers);
