@@ -1,7 +1,7 @@
 import { shownVersion } from '../operator/look/skill-quality.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 import { badge, cell, code, conversationLink, person, table, time } from './elements.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../lib/text/html.ts';
 import type { Page } from './page.ts';
 import { paged } from './paged.ts';
 
