@@ -2,7 +2,7 @@ import { progressLine, untilInterrupted } from './console.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { SourceAddress } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { Skill } from '../core/skill.ts';
+import { origins, type Skill } from '../core/skill.ts';
 import { printable, oneLine } from '../lib/text/text.ts';
 import { requestedPermissions, type SkillChange } from '../skills/install/install-compare.ts';
 import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
@@ -62,7 +62,7 @@ export function changeLines(name: string, { files, asksMore }: SkillChange): rea
 
 function replaces(now: Skill | undefined): readonly string[] {
   if (now === undefined || now.origin === 'installed') return [];
-  if (now.origin === 'user' || now.origin === 'workspace')
+  if (origins.indexOf(now.origin) > origins.indexOf('installed'))
     return [
       `the ${now.origin} skill of this name at ${now.path} stays in use; this one makes its access stricter at most`,
     ];

@@ -63,6 +63,7 @@ export function completeConfig(
     skills: {
       ...skills,
       userDir: toAbsolute(skills.userDir),
+      agentsDir: skills.agentsDir === undefined ? undefined : toAbsolute(skills.agentsDir),
       sources: skills.sources.map((source) =>
         source.path === undefined ? source : { ...source, path: toAbsolute(source.path) },
       ),

@@ -99,6 +99,7 @@ const skillsShape = {
   allowed_tools_enforcement: z.enum(['on', 'off']).default('on'),
   invalid_allowed_tools: z.enum(['error', 'baseline', 'ignore']).default('error'),
   user_dir: z.string().min(1).default('~/.skillet/skills'),
+  agents_dir: z.string().min(1).optional(),
   bundled: z.boolean().default(true),
   auto_sync: z.boolean().default(false),
   update_interval_minutes: z.int().min(1).default(1440),

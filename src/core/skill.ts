@@ -13,7 +13,7 @@ export const bytesRead = 200_000;
 export const mostBytes = 1_000_000;
 
 /** Where skills come from. A later origin overrides an earlier one (D1). */
-export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
+export const origins = ['bundled', 'integration', 'installed', 'user', 'agents', 'workspace'] as const;
 export type SkillOrigin = (typeof origins)[number];
 
 /** Who may use a skill: the stricter of its own rules and those of definitions that it hides (D3). */

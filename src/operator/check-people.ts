@@ -27,8 +27,11 @@ export function configSlips(config: Config, paired?: readonly string[]): readonl
   const unless =
     paired === undefined ? ' Unless they were approved in a chat, their answers are refused' : '';
   const unknown = unknownApprovers(config, paired ?? []);
-  const { userDir } = config.skills;
-  const isWritten = placeOf(['skills', 'user_dir']) !== undefined;
+  const { userDir, agentsDir } = config.skills;
+  const folders = [
+    ['user_dir', userDir],
+    ['agents_dir', agentsDir],
+  ] as const;
   return [
     ...unknown.map((id) =>
       slip(
@@ -44,9 +47,11 @@ export function configSlips(config: Config, paired?: readonly string[]): readonl
         `the rule with four_eyes for ${rule} has no other approver: write another person into [policy] approvers`,
       ),
     ),
-    ...(isWritten && !existsSync(userDir)
-      ? [slip('FOLDER_MISSING', ['skills', 'user_dir'], `skills.user_dir: there is no folder ${userDir}`)]
-      : []),
+    ...folders.flatMap(([key, folder]) =>
+      folder !== undefined && placeOf(['skills', key]) !== undefined && !existsSync(folder)
+        ? [slip('FOLDER_MISSING', ['skills', key], `skills.${key}: there is no folder ${folder}`)]
+        : [],
+    ),
   ];
 }
 

@@ -14,7 +14,7 @@ import type { Replies } from '../replies/replies.ts';
 import { featureChecks } from '../features/list.ts';
 
 const readOnce =
-  /^(bot\.(data_dir|workspace|feedback)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|network\.|server\.|log\.)/;
+  /^(bot\.(data_dir|workspace|feedback)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|agents_dir|bundled|strict)|sandbox\.|store\.|network\.|server\.|log\.)/;
 
 /** Applies a saved config, or tells the owners what is wrong with it (G3). */
 export function createReconfigure(options: {

@@ -26,6 +26,8 @@ export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]
     ...ofPlugins.map((folder) => ({ origin: 'integration', path: folder }) as const),
     { origin: 'installed', store: lockedSkillStore(bot.dataDir) },
     { origin: 'user', path: skills.userDir },
+    ...(skills.agentsDir === undefined ? [] : [{ origin: 'agents', path: skills.agentsDir } as const]),
+    { origin: 'agents', path: path.join(bot.workspace, '.agents', 'skills') },
     { origin: 'workspace', path: writtenRoot({ bot }) },
   ];
 }

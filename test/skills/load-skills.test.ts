@@ -27,12 +27,12 @@ async function tool(t: TestContext, layers: Partial<Record<SkillOrigin, string>>
 }
 
 test('D1 later origins override earlier ones by name, whatever the order of the roots', async (t) => {
-  const all = { workspace: '', bundled: '', user: '', integration: '', installed: '' };
+  const all = { workspace: '', agents: '', bundled: '', user: '', integration: '', installed: '' };
   const skill = await tool(t, all);
   assert.equal(skill.description, 'from workspace');
   assert.deepEqual(
     skill.shadows.map(({ origin }) => origin),
-    ['user', 'installed', 'integration', 'bundled'],
+    ['agents', 'user', 'installed', 'integration', 'bundled'],
   );
   assert.equal((await tool(t, { bundled: '', integration: '' })).origin, 'integration');
 });

@@ -65,8 +65,8 @@ export function nameProblems(written: string, directory: string | undefined): re
 }
 
 /**
- * The first definition, restricted by each one that it shadows (D3). A user's copy is not restricted. A workspace copy
- * gets no more hosts and capabilities than the one below it. Packages are needs, not grants, so they are checked as
+ * The first definition, restricted by each one that it shadows (D3). A user's copy is not restricted. A copy of the
+ * workspace or of `.agents` gets no more hosts and capabilities than the one below it. Packages are needs, not grants, so they are checked as
  * always.
  */
 export function mergeDefinitions(own: Definition, shadowed: readonly Definition[]): Skill {
@@ -76,7 +76,7 @@ export function mergeDefinitions(own: Definition, shadowed: readonly Definition[
     const message = `replaces the ${origin} skill of the same name at ${path}`;
     diagnostics.push({ level: 'warning', code: 'SHADOWED', message, path: own.path });
   }
-  const below = own.origin === 'workspace' ? shadowed[0] : undefined;
+  const below = ['agents', 'workspace'].includes(own.origin) ? shadowed[0] : undefined;
   const given = below === undefined ? {} : narrowGrants(own, below, diagnostics);
   return deepFreeze({
     ...rest,
@@ -149,7 +149,7 @@ function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnosti
         grant === 'network'
           ? `give it by network = ["${lost.join('", "')}"] below [skills.${own.name}], or give the copy a name of its own`
           : 'give the copy a name of its own';
-      const message = `${grant}: ${lost.join(', ')} is not given to a workspace copy; the ${below.origin} skill has no such entry: ${fix}`;
+      const message = `${grant}: ${lost.join(', ')} is not given to a copy of origin ${own.origin}; the ${below.origin} skill has no such entry: ${fix}`;
       diagnostics.push({ level: 'warning', code: 'GRANT_NARROWED', message, path: own.path, field: grant });
     }
     return kept;
