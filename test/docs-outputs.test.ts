@@ -8,16 +8,19 @@ import { openRunningBot } from './support/running-bot.ts';
 
 /**
  * Each `$ skillet …` that documents show with what it prints. test/docs-init has `init`, test/end-to-end/public-skills
- * `chat`. `sandbox status` says what a machine can do, `mcp list` what servers say.
+ * `chat`, test/end-to-end/feedback-to-test the page
+ * about feedback. `sandbox status` says what a machine can do, `mcp list` what servers say.
  */
-const shown = documents().flatMap(({ file, text }) =>
-  blocksOf(text).flatMap((block) => {
-    const [command = '', ...printed] = block.text.split('\n');
-    return /^\$ skillet (?!init|chat|sandbox|mcp)/.test(command)
-      ? [{ file, command: command.slice(2), printed: printed.join('\n').trim() }]
-      : [];
-  }),
-);
+const shown = documents()
+  .filter(({ file }) => file !== 'docs/how-to/feedback.md')
+  .flatMap(({ file, text }) =>
+    blocksOf(text).flatMap((block) => {
+      const [command = '', ...printed] = block.text.split('\n');
+      return /^\$ skillet (?!init|chat|sandbox|mcp)/.test(command)
+        ? [{ file, command: command.slice(2), printed: printed.join('\n').trim() }]
+        : [];
+    }),
+  );
 
 /** The rules that the pages have written down before they ask about them. */
 const config = `[bot]

@@ -260,7 +260,7 @@ function endWords(final: boolean, showing: Showing): void {
   showLine(showing);
 }
 
-/** Shows words that were complete before they were due, unless the answer has begun by then (M16). */
+/** Shows words that were complete before they were due, unless the answer is there by then (M16). */
 function showSaid(showing: Showing): void {
   const { deps, over, work, wordsFrom, said } = showing;
   const show = async (): Promise<void> => {

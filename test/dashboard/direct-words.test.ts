@@ -46,8 +46,8 @@ const inputs: Readonly<Record<string, unknown>> = {
     ...{ chatType: 'private', external: false, addressed: true },
   },
 };
-/** An operator asks for one person's own notes (K6). */
-const own: ReadonlySet<string> = new Set(['memory list']);
+/** An operator asks for one person's own notes (K6), or for the answer to which they gave a thumb down (U17). */
+const own: ReadonlySet<string> = new Set(['memory list', 'feedback case']);
 
 test('S8 K1 what a person says in a direct message is on no page and in no list for operators', async (t) => {
   const set = await startWholeBot(t, { toml, script, mostTries: 1, skills: { report } });

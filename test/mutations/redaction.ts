@@ -109,7 +109,7 @@ export const redactionMutations = [
       'message: cleanMessage(work.message, redact) }, refuse',
       'message: work.message }, refuse',
     ],
-    ['progress keeps its secrets', "topic === 'progress' ? redact(text) : text", 'text'],
+    ['progress keeps its secrets', 'told.has(topic) ? redact(text) : text', 'text'],
     ['the audit gets secrets', 'audit.record(cleanEvent(event, clean().text))', 'audit.record(event)'],
   ]),
 ];

@@ -101,36 +101,34 @@ export const signInMutations = [
       "if (!(await isSomebodys(answer))) return { kind: 'none' };",
       "return { kind: 'none' };",
     ],
+  ]),
+  ...changesOf('accounts/read-auth-answer.ts', flows, [
     [
       'any state is the right one',
       'return one.length === other.length && timingSafeEqual(one, other);',
       'return one.length === other.length;',
     ],
   ]),
-  ...changesOf(
-    'features/capabilities/take-auth-answer.ts',
-    'features/capabilities/read-auth-answer.test.ts',
+  ...changesOf('accounts/read-auth-answer.ts', 'accounts/read-auth-answer.test.ts', [
     [
-      [
-        'an address with two codes counts',
-        '.some((name) => given.getAll(name).length > 1)',
-        '.some(() => false)',
-      ],
-      ['a refusal with a code is a code', "if (given.has('error')) return { kind: 'refused', state };", ''],
-      [
-        'words may say another code',
-        "if (words.some((word) => word !== code)) return unusable('capability_auth_code_conflict');",
-        '',
-      ],
-      ['any word is a code', 'word.length >= 8 && /\\d/.test(word)', 'word.length >= 8'],
-      [
-        'a code of control characters counts',
-        'if (!/^[\\x21-\\x7e]{1,2048}$/.test(code)) return',
-        'if (false) return',
-      ],
+      'an address with two codes counts',
+      '.some((name) => given.getAll(name).length > 1)',
+      '.some(() => false)',
     ],
-  ),
-  ...changesOf('features/capabilities/guard-sign-ins.ts', 'features/capabilities/guard-sign-ins.test.ts', [
+    ['a refusal with a code is a code', "if (given.has('error')) return { kind: 'refused', state };", ''],
+    [
+      'words may say another code',
+      "if (words.some((word) => word !== code)) return unusable('capability_auth_code_conflict');",
+      '',
+    ],
+    ['any word is a code', 'word.length >= 8 && /\\d/.test(word)', 'word.length >= 8'],
+    [
+      'a code of control characters counts',
+      'if (!/^[\\x21-\\x7e]{1,2048}$/.test(code)) return',
+      'if (false) return',
+    ],
+  ]),
+  ...changesOf('accounts/guard-sign-ins.ts', 'accounts/guard-sign-ins.test.ts', [
     ['a code in a reply stays', 'replyTo: replyTo && (await cleanQuote(message, replyTo))', 'replyTo'],
     [
       'a code that is passed on stays',

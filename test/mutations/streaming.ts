@@ -12,13 +12,15 @@ export const streamingMutations: readonly Mutation[] = [
     ],
     ['a line takes the place of words', ' || showing.wordsShown)', ')'],
     ['words before a tool call stand as an answer', "  showing.words = '';\n", ''],
+  ]),
+  ...changesOf('conversations/placeholder.ts', 'conversations/progress.test.ts', [
     ['what a dead process posted is taken for words', 'silent: true as const', ''],
   ]),
   ...changesOf('replies/deliver.ts', 'replies/deliver.test.ts', [
     ['a line is edited into the answer', 'isNothing(row) || shown.silent === true', 'isNothing(row)'],
   ]),
   ...changesOf('channels/placeholder-line.ts', 'channels/telegram-words.test.ts', [
-    ['a line after words stays an answer', "wish.kind === 'line' && before.silent !== true", 'false'],
+    ['a line after words stays an answer', 'isSilent(wish) && (before.silent', 'false && (before.silent'],
   ]),
   ...changesOf('channels/telegram/draft.ts', 'channels/telegram-words.test.ts', [
     [
@@ -27,7 +29,7 @@ export const streamingMutations: readonly Mutation[] = [
       '0 : undefined) ?? 0',
     ],
   ]),
-  ...changesOf('channels/slack/create-status.ts', 'channels/slack-status.test.ts', [
+  ...changesOf('channels/slack/own-status.ts', 'channels/slack-status.test.ts', [
     [
       'a receipt reaction is taken for a sign of work',
       ' && !mark) return true',
@@ -39,8 +41,8 @@ export const streamingMutations: readonly Mutation[] = [
     ['a stream stays open after the work', 'await stream?.stop()', 'await Promise.resolve()'],
     [
       'an edit runs into an open stream',
-      'await whenClosed(call, place, ',
-      'await ((_c: unknown, _p: unknown, change: () => Promise<unknown>) => change())(call, place, ',
+      'whenClosed(call, place, ',
+      '((_c: unknown, _p: unknown, change: () => Promise<unknown>) => change())(call, place, ',
     ],
   ]),
   ...changesOf('channels/slack/create-sender.ts', 'channels/slack-streams.test.ts', [
@@ -71,11 +73,11 @@ export const streamingMutations: readonly Mutation[] = [
       'if (retryAfterMs !== undefined) throw error;',
     ],
     ['starts leave no room for stops', ' || !starts.take(startLimit)', ''],
-    ['words that were taken back are added to', ' || !text.startsWith(before.text)', ''],
+    ['words that were taken back are added to', ' || !next.text.startsWith(before.text)', ''],
     [
       'words longer than a message are added',
-      'text === undefined || text.length > longestStream',
-      'text === undefined',
+      'isEmpty || text.length > longestStream || wish.markdown.length > longestStream',
+      'isEmpty',
     ],
     ['what was perhaps added is added again', '      open = undefined;\n      try {', '      try {'],
     ['words show after a person stopped them', "if (code === 'stopped_by_user')", 'if (false)'],

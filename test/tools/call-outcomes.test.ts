@@ -159,6 +159,7 @@ test('T8 a call is judged with what its assessment says, and run with what was a
         risk: 'critical',
         shown: { to: 'ben' },
         byApprover: true,
+        account: undefined,
       },
       ...{ because: 'it is sent', outward: true, taint: 'notes', requester },
     },

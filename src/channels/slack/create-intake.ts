@@ -194,7 +194,7 @@ export function createIntake(options: IntakeOptions): Intake {
     await withThread(press, (openThread) => onEvent({ ...event, openThread }));
   };
 
-  /** Whoever does something where Slack does not name their team is a guest in a shared channel (A9). */
+  /** A person who does something where Slack does not name their team is a guest in a shared channel (A9). */
   const asGuest = <Seen extends Visit | Press>(seen: Seen): Seen =>
     seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
 

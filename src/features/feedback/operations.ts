@@ -30,7 +30,9 @@ export type FeedbackRow = Readonly<{
 /** Characters of an answer's line that a test looks for. */
 const longestLine = 200;
 
-const filter = z.object({ skill: textInput.optional(), thumb: z.enum(['up', 'down']).optional() });
+const filter = z
+  .object({ skill: textInput.optional(), thumb: z.enum(['up', 'down']).optional() })
+  .default({});
 const tested = target.extend({ skill: textInput, file: textInput });
 
 /** What operators can do about thumbs. */

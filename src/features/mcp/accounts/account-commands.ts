@@ -20,12 +20,12 @@ export const accountCommandRows = {
     alone: true,
   },
   connect: {
-    about: 'sends you the link to sign in to an MCP server: `/connect NAME`',
+    about: 'sends you the link to sign in to the MCP server with this name',
     alone: true,
     onlyWithMark: true,
   },
   disconnect: {
-    about: 'ends your account at an MCP server: `/disconnect NAME`',
+    about: 'ends your account at the MCP server with this name',
     alone: true,
     onlyWithMark: true,
   },

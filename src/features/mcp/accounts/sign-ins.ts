@@ -158,7 +158,7 @@ function createBasics({ records, key, book, reachFor, clock, log }: SignInDeps) 
     return (await link(signIn)) ? { kind: 'linked', signIn } : { kind: 'used' };
   }
 
-  /** Gives the code to the page, once: whoever loads the page again sees none. */
+  /** Gives the code to the page, once: a page that is loaded again shows none. */
   async function showProof(signIn: OpenSignIn): Promise<SignInStep> {
     const { proof = '', isShown } = signIn.content;
     if (isShown === true) return { kind: 'used' };
