@@ -20,17 +20,20 @@ type Filter = SharedOptions & Readonly<{ skill: string | undefined; down: boolea
 type Row = OutputOf<'feedback list'>[number];
 type Case = OutputOf<'feedback case'>;
 
+const none = 'Nobody has rated an answer yet.';
+
 /** Prints thumbs under answers, the newest last. */
 export async function listFeedback(given: Filter): Promise<void> {
   const rows = await feedbackOf(given);
   if (given.json === true) return printJson(rows);
-  printList(rows.map(lineOf), 'Nobody has rated an answer yet.');
+  printList(rows.map(lineOf), none);
 }
 
-/** Prints thumbs as lines of JSON. */
+/** Prints thumbs as lines of JSON. That there are none is said on standard error, so that a file stays empty. */
 export async function exportFeedback(given: Filter): Promise<void> {
   const rows = await feedbackOf(given);
-  if (rows.length > 0) print(rows.map((row) => JSON.stringify(row)).join('\n'));
+  for (const row of rows) print(JSON.stringify(row));
+  if (rows.length === 0) process.stderr.write(`${none}\n`);
 }
 
 function feedbackOf({ config, skill, down }: Filter): Promise<readonly Row[]> {

@@ -30,6 +30,8 @@ const calls: Readonly<Record<string, Readonly<{ args?: readonly string[]; lasts?
   'routine remove': { args: ['r1'] },
   'access explain': { args: ['telegram:42'] },
   'access test': { args: ['access.tests.toml'] },
+  'accounts remove': { args: ['telegram:42', 'away'] },
+  'feedback to-test': { args: ['f'] },
   'capability check': { args: ['notes'] },
   'capability revoke': { args: ['telegram:42', 'notes.book'] },
   'mcp agree': { args: ['away', '--yes'] },
