@@ -27,14 +27,14 @@ function copyOthers(folder: string): void {
   });
 }
 
-/** Types were checked before: each file is read by itself. */
+/** Types were checked before: each file is read by itself. Comments stay in the repository. */
 function compile(): void {
   const files = ['src', 'providers'].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => path.join(root, folder, file)),
   );
-  emit(files, { noResolve: true, noLib: true, types: [], isolatedModules: true });
+  emit(files, { noResolve: true, noLib: true, types: [], isolatedModules: true, removeComments: true });
 }
 
 function describePlugins(): void {
