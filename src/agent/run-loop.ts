@@ -245,7 +245,16 @@ function createAsk({
     }
     const content = uniqueCallIds(fitBlocks(answer.content, offer.tools.map(nameOf)), entries);
     const stopReason = stopReasonOf(content, answer.stopReason);
-    await turn.append({ kind: 'assistant', ...answer, content, stopReason, at: clock.now() });
+    const { tokens, model: by, binding } = answer;
+    await turn.append({
+      kind: 'assistant',
+      content,
+      stopReason,
+      tokens,
+      model: by,
+      binding,
+      at: clock.now(),
+    });
     watcher?.onWritten?.(stopReason !== 'tool_use');
     return undefined;
   };

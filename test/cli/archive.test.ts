@@ -100,9 +100,16 @@ test('L16 Q10 Q9 L6 a backup made while a bot works hard goes on as the same bot
 
   const menus = telegram.calls('setMyCommands').length;
   const second = spawn(process.execPath, [cliPath, 'start'], {
-    ...{ cwd: other.folder, env: childEnv(other.folder), stdio: 'ignore' },
+    ...{ cwd: other.folder, env: childEnv(other.folder), stdio: ['ignore', 'ignore', 'pipe'] },
   });
-  t.after(() => second.kill('SIGKILL'));
+  const said: string[] = [];
+  second.stderr.setEncoding('utf8').on('data', (part: string) => said.push(part));
+  t.after(() => {
+    second.kill('SIGKILL');
+    // The types lack "passed".
+    if ('passed' in t && t.passed === false)
+      t.diagnostic(`the second bot said: ${said.join('').slice(-2_000)}`);
+  });
   await telegram.until('the menus', () => telegram.calls('setMyCommands').length > menus + 1);
   ann.says('what is my cat called?');
   await ann.dm.nextMessage('Tom it is.');
