@@ -245,22 +245,18 @@ function createAsk({
     }
     const content = uniqueCallIds(fitBlocks(answer.content, offer.tools.map(nameOf)), entries);
     const stopReason = stopReasonOf(content, answer.stopReason);
-    const { tokens, model: by, binding } = answer;
-    await turn.append({
-      kind: 'assistant',
-      content,
-      stopReason,
-      tokens,
-      model: by,
-      binding,
-      at: clock.now(),
-    });
+    await turn.append({ ...entryOf(answer), content, stopReason, at: clock.now() });
     watcher?.onWritten?.(stopReason !== 'tool_use');
     return undefined;
   };
 }
 
 const nameOf = ({ name }: ToolSpec): string => name;
+
+/** What is stored of an answer. A field that the store does not know would count as one of a newer version (Q15). */
+function entryOf({ content, stopReason, tokens, model, binding }: ModelAnswer) {
+  return { kind: 'assistant', content, stopReason, tokens, model, binding } as const;
+}
 
 function endsStopped(entries: readonly Entry[]): boolean {
   const last = entries.at(-1);
