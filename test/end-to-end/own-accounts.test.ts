@@ -184,8 +184,11 @@ test('X8 /disconnect ends an account here and at the server; so does forget; own
   assert.deepEqual(await set.bot.operate('accounts list'), []);
 });
 
-test('X8 who loses access loses the account: it is not used from then on', async (t) => {
+test('X8 who loses access loses the account: it is not used from then on, and ends here and at the server', async (t) => {
   const set = await startOwnAccounts(t);
+  const revoked = () => set.signIn.seen.filter(({ path }) => path.startsWith('/token/revocation')).length;
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
   const bob = set.telegram.person({ name: 'Bob', id: 7 });
   await connect(set, bob, 'bob');
   bob.says('who am I?');
@@ -203,6 +206,28 @@ test('X8 who loses access loses the account: it is not used from then on', async
   bob.says('who am I?');
   await set.bot.idle();
   assert.equal(set.server.calls.length, calls);
+  await set.log.line(({ message }) => message === 'ended the account of somebody who lost access');
+  assert.equal(revoked(), 1);
+  const left = await set.bot.operate('accounts list');
+  assert.deepEqual(
+    left.map(({ person }) => person),
+    ['telegram:42'],
+  );
+});
+
+test('X8 who is unpaired loses the account, when the bot next looks', async (t) => {
+  const people = '[access]\ndm = "pairing"\n[bot]\nowner = ["telegram:42"]\nshutdown_seconds = 1\n';
+  const set = await startOwnAccounts(t, { people });
+  const bob = set.telegram.person({ name: 'Bob', id: 7 });
+  bob.says('hello');
+  const { text } = await bob.dm.nextMessage(/code is/);
+  await set.bot.operate('pair approve', /code is ([A-Z2-9]{8})/.exec(text)?.[1] ?? '');
+  await bob.dm.nextMessage(/./);
+  await connect(set, bob, 'bob');
+  await set.bot.operate('pair revoke', 'telegram:7');
+  const { bot, log } = await set.restart();
+  await log.line(({ message }) => message === 'ended the account of somebody who lost access');
+  assert.deepEqual(await bot.operate('accounts list'), []);
 });
 
 test('X8 a person who refuses on the page hears that nothing is connected', async (t) => {

@@ -15,7 +15,7 @@ import { createServerAccounts, type ServerAccounts } from './accounts/create-ser
 import { createPersonLinks, type PersonLinks } from './accounts/person-links.ts';
 import { createPersonTools } from './accounts/person-tools.ts';
 import { signedFetch } from './accounts/signed-fetch.ts';
-import type { McpSettings } from './mcp-settings.ts';
+import { signedIn } from './mcp-settings.ts';
 import type { Say, Words } from '../../core/texts/say.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
@@ -57,11 +57,6 @@ export function createMcp(app: App): ConfiguredServers &
     tools: () => [...servers.tools(), ...ofPeople()],
     operations: createMcpOperations({ agreements, states: servers.states, redact, audit }),
   };
-}
-
-/** Servers to which people sign in. */
-export function signedIn(all: Readonly<Record<string, McpSettings>>): Readonly<Record<string, McpSettings>> {
-  return Object.fromEntries(Object.entries(all).filter(([, { auth }]) => auth !== 'headers'));
 }
 
 /** Accounts of people, and their connections, which end with the account. */

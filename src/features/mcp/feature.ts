@@ -9,7 +9,8 @@ import type { FeatureKit } from '../kit.ts';
 import { accountCommandRows, accountCommands } from './accounts/account-commands.ts';
 import { accountsAtRest, accountsOfDesk } from './accounts/account-operations.ts';
 import { accountChecks, accountReasons } from './accounts/check-accounts.ts';
-import { createMcp, signedIn } from './create-mcp.ts';
+import { createMcp } from './create-mcp.ts';
+import { signedIn } from './mcp-settings.ts';
 import { mcpOperations } from './operations.ts';
 import { createAgreements, createMcpOperations, type McpOperations } from './server-agreement.ts';
 import { serverStates } from './server-state.ts';
@@ -76,9 +77,12 @@ function createMcpFeature(app: App): Feature {
         ],
       );
     },
-    follow: servers.follow,
+    follow() {
+      accounts.follow();
+      return servers.follow();
+    },
     start: servers.start,
-    attend: () => accounts.attend(app.stopping),
+    attend: async () => void (await accounts.attend(app.stopping)),
     idle: servers.looked,
     async close() {
       await links.end();

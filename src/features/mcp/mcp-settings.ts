@@ -13,3 +13,8 @@ export function identityOf({ command, args, url }: McpSettings): string {
     .update(JSON.stringify([command ?? '', args, url ?? '']))
     .digest('hex');
 }
+
+/** Servers to which people sign in. */
+export function signedIn(all: Readonly<Record<string, McpSettings>>): Readonly<Record<string, McpSettings>> {
+  return Object.fromEntries(Object.entries(all).filter(([, { auth }]) => auth !== 'headers'));
+}

@@ -4,13 +4,12 @@ import type { AnswerCommand } from '../../../core/feature.ts';
 import { operatorZone } from '../../../core/local-time.ts';
 import { requesterOf, type Message } from '../../../core/message.ts';
 import { fixed, sayIn, type Say } from '../../../core/texts/say.ts';
-import { whyNoAccess } from '../../../access/decide-skill.ts';
 import { inlineCode } from '../../../lib/text/text.ts';
 import type { McpSettings } from '../mcp-settings.ts';
-import { chatTypes } from '../../../core/conversation.ts';
 import { sharedSubject } from './account-book.ts';
 import { subjectOf } from './ask-to-sign-in.ts';
 import type { ServerAccounts } from './create-server-accounts.ts';
+import { serversOf } from './servers-of.ts';
 
 /** Commands with which people see, make and end their accounts (X8). In a group only they see the answer. */
 export const accountCommandRows = {
@@ -96,24 +95,16 @@ export function accountCommands(
 
 /** What a person has connected, and what else they could. */
 function createListed(
-  { users, accessOf, config }: App,
+  app: App,
   accounts: ServerAccounts,
   settings: () => Readonly<Record<string, McpSettings>>,
 ) {
-  /** Servers that this person may use somewhere, by name. */
-  async function theirs({ sender, conversation, chatType, external }: Message): Promise<readonly string[]> {
-    const isOwner = await users.isOwner(sender.id);
-    const context = await accessOf({ conversation, chatType, external, sender });
-    return Object.entries(settings()).flatMap(([name, { users: named }]) => {
-      const rules = { chatTypes, sensitive: false, users: named ?? (isOwner ? [sender.id] : []) };
-      return whyNoAccess(name, rules, context) === undefined ? [name] : [];
-    });
-  }
+  const theirs = (message: Message) => serversOf(app, message, settings());
 
   async function listed(message: Message, say: Say, write: Write): Promise<string> {
     const { sender } = message;
     const own = await accounts.book.list(sender.id);
-    const zone = sender.timezone ?? operatorZone(config());
+    const zone = sender.timezone ?? operatorZone(app.config());
     const lines = own.map(({ server, since, account }) =>
       account.lapsed === true
         ? say`${inlineCode(server)}: it needs a new sign-in. ${write('connect', server)}`

@@ -9,12 +9,13 @@ import { sayIn, type Say } from '../../../core/texts/say.ts';
 import type { WebPage } from '../../../core/web-page.ts';
 import { inlineCode } from '../../../lib/text/text.ts';
 import { directMessage } from '../../../replies/private-parts.ts';
-import type { McpSettings } from '../mcp-settings.ts';
+import { signedIn, type McpSettings } from '../mcp-settings.ts';
 import { createAccountBook, sharedSubject, type AccountBook, type AccountOf } from './account-book.ts';
 import { askedKey, createAskToSignIn, type AskToSignIn } from './ask-to-sign-in.ts';
 import { callbackPath, clientPath, createBeginSignIn } from './begin-sign-in.ts';
 import { reachOf, type Reach } from './checked-fetch.ts';
 import { createEndAccount, type EndAccount } from './end-account.ts';
+import { createLostAccounts } from './end-lost-accounts.ts';
 import { createFreshToken, type FreshToken } from './fresh-token.ts';
 import type { OpenSignIn } from './sign-in.ts';
 import { signInPage } from './sign-in-page.ts';
@@ -32,8 +33,10 @@ export type ServerAccounts = Readonly<{
   messages: GuardSignIns;
   /** Answers a browser. Undefined: the path is none of a sign-in. */
   page(path: string, query: URLSearchParams): Promise<WebPage> | undefined;
-  /** Does what is due in sign-ins, until the signal aborts. */
-  attend(signal: AbortSignal): Promise<void>;
+  /** Does what is due in sign-ins, and ends accounts of people who lost access, until the signal aborts. */
+  attend(signal: AbortSignal): Promise<unknown>;
+  /** Call when another config is in force: somebody may have lost access by it. */
+  follow(): void;
   /** Ends open sign-ins of a person; returns how many there were. */
   callOff(sender: string, conversation?: string): Promise<number>;
 }>;
@@ -60,6 +63,11 @@ export function createServerAccounts(
     log,
   });
   const take = createTakeAnswer({ records, key, signIns, linked, crossed, wake: worker.wake, clock });
+  const end = createEndAccount({
+    ...{ book, known, reachFor, audit, log },
+    ended: (of) => changed(of, 'ended'),
+  });
+  const lost = createLostAccounts(app, book, end, () => signedIn(config().mcp));
   return {
     book,
     ask: createAskToSignIn({
@@ -67,14 +75,15 @@ export function createServerAccounts(
       ...{ isOwner: users.isOwner, store, replies, audit, clock, log },
     }),
     token: createFreshToken({ book, fetchFor: (server) => reachFor(server).fetch, clock, log }),
-    end: createEndAccount({ book, known, reachFor, audit, ended: (of) => changed(of, 'ended'), log }),
+    end,
     async lapse(of) {
       const found = await book.find(of);
       if (found !== undefined) await book.change(found, { ...found.account, lapsed: true });
     },
     messages: createGuardSignIns({ take, channels, replies, audit, log }),
     page: createPages({ signIns, report, publicUrl }),
-    attend: worker.run,
+    attend: (signal) => Promise.all([worker.run(signal), lost.run(signal)]),
+    follow: lost.wake,
     callOff: (sender, conversation) => records.endFlows({ sender, conversation }),
   };
 }
