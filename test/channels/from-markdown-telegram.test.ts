@@ -61,6 +61,7 @@ test('H2 a table too wide for a phone is a paragraph for each row, its links liv
     `<b>name: Aa</b>\nwhat: ${wide}\nwhere: <a href="https://x.example/">l</a>\n\n<b>name: Bb</b>\nwhere: <code>b</code>`,
   );
   assert.equal(toTelegramHtml(`| name | ${wide} |\n|---|---|`), `name\n${wide}`, 'a header alone');
+  assert.equal(toTelegramHtml(`| name | ${wide} |\n|---|---|\n| | |`), `name\n${wide}`, 'an empty row');
   const rows = `| ${wide} |\n`.repeat(400);
   for (const piece of splitMarkdown(`| a |\n|---|\n${rows}`, telegramFits)) assert.ok(telegramFits(piece));
 });

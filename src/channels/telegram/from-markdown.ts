@@ -160,15 +160,18 @@ function isWide(table: Table): boolean {
   return displayWidth(header) > widestTable;
 }
 
-function asRows({ children: [header, ...rows] }: Table): readonly MarkdownBlock[] {
+const isFilled = ({ children }: TableCell): boolean => children.map(visibleText).join('').trim() !== '';
+
+function asRows({ children: [header, ...all] }: Table): readonly MarkdownBlock[] {
   const names = header?.children.map((cell) => visibleText(cell).trim()) ?? [];
+  const rows = all.filter(({ children }) => children.some(isFilled));
   if (rows.length === 0)
     return [{ type: 'paragraph', children: [{ type: 'text', value: names.filter(Boolean).join('\n') }] }];
   return rows.map(({ children: cells }) => ({
     type: 'paragraph',
     children: cells
-      .map(({ children }, index) => ({ children, name: names[index] ? `${names[index]}: ` : '' }))
-      .filter(({ children }) => children.map(visibleText).join('').trim() !== '')
+      .map((cell, index) => ({ ...cell, name: names[index] ? `${names[index]}: ` : '' }))
+      .filter(isFilled)
       .flatMap(({ children, name }, index): readonly Inline[] =>
         index === 0
           ? [{ type: 'strong', children: [{ type: 'text', value: name }, ...children.flatMap(withoutBold)] }]
