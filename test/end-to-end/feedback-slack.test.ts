@@ -89,6 +89,16 @@ test('U17 a form that somebody else sends, and a thumb on words of a person, cou
   assert.deepEqual(await counted(), [`slack:${anna.id} down`]);
 });
 
+test('U17 S17 a reaction of another app counts for nothing, whoever may talk to the bot', async (t) => {
+  const { slack, bob, room, counted, ask } = await setUp(t);
+  const other = slack.workspace.addUser('pollbot', { isBot: true });
+  room.members.add(other.id);
+  const answer = await ask(true);
+  await slack.people.react(other, answer, '-1');
+  await slack.people.react(bob, answer, '+1');
+  assert.deepEqual(await counted(), [`slack:${bob.id} up`]);
+});
+
 test('U17 [bot] feedback decides: reactions in the agent view, buttons in a channel, or neither', async (t) => {
   await t.test('reactions', async (s) => {
     const { slack, anna, counted, ask } = await setUp(s, {

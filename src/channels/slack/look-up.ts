@@ -37,7 +37,8 @@ export async function membersOf(call: CallSlack, usergroup: string): Promise<rea
   return users.map((user) => `slack:${user}`);
 }
 
-type Client = Pick<Sender, 'language' | 'timezone'>;
+/** `kind` is set for accounts of apps, which have no person's rights (S17). */
+type Client = Pick<Sender, 'language' | 'timezone'> & Readonly<{ kind?: 'bot' }>;
 
 /** Looks names up. They are kept for a day, a missing name for five minutes. */
 export type NameLookup = Readonly<{
@@ -54,10 +55,12 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
   const ask = async (user: string): Promise<void> => {
     try {
       const asked = { user, include_locale: true };
-      const { real_name, name, profile, locale, tz } = answer.parse(await call('users.info', asked)).user;
+      const { user: said } = answer.parse(await call('users.info', asked));
+      const { real_name, name, profile, locale, tz, is_bot: isBot } = said;
       keep(user, slackName(profile?.display_name, profile?.real_name, real_name, name), {
         language: locale || undefined,
         timezone: tz && isZone(tz) ? tz : undefined,
+        ...(isBot === true ? { kind: 'bot' } : {}),
       });
     } catch (error) {
       const code = slackErrorCode(error);
@@ -130,6 +133,7 @@ const answer = z.object({
     real_name: text,
     locale: text,
     tz: text,
+    is_bot: flag.catch(undefined),
     profile: z.object({ display_name: text, real_name: text }).nullish().catch(undefined),
   }),
 });

@@ -78,9 +78,7 @@ export type Workspace = Readonly<{
   /** Display name and real name are the name, unless given. */
   addUser(
     name: string,
-    options?: Partial<Pick<SlackUser, 'team' | 'displayName' | 'realName' | 'hidden' | 'locale' | 'tz'>> & {
-      enterprise?: boolean;
-    },
+    options?: Partial<Omit<SlackUser, 'id' | 'name'>> & { enterprise?: boolean },
   ): SlackUser;
   addRoom(
     kind: SlackRoom['kind'],
@@ -139,8 +137,8 @@ export function createWorkspace(team: string): Workspace {
     sessions,
     addUser(name, options = {}) {
       const id = nextId(options.enterprise ? 'W' : 'U');
-      const { displayName = name, realName = name, hidden = false, locale, tz } = options;
-      const known = { id, name, displayName, realName, team: options.team ?? team, isBot: false, hidden };
+      const { displayName = name, realName = name, hidden = false, isBot = false, locale, tz } = options;
+      const known = { id, name, displayName, realName, team: options.team ?? team, isBot, hidden };
       const user = {
         ...known,
         ...(locale === undefined ? {} : { locale }),
