@@ -23,6 +23,7 @@ import { watchSources } from '../skills/watch-sources.ts';
 import { createAccessInForce } from './access-in-force.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createApp, type Ground } from './create-app.ts';
+import type { InboxWorker } from '../conversations/inbox-worker.ts';
 import { createConversations } from './create-conversations.ts';
 import { cleanOperate } from './redacting-doors.ts';
 
@@ -61,7 +62,7 @@ export function createBot(parts: BotParts): Bot {
       return undefined;
     },
     async start() {
-      startHealth(ground, parts);
+      startHealth(ground, parts, worker);
       await app.patient(chatSettings.load, { repeatable: true });
       for (const feature of all) await feature.start?.();
       app.stopping.throwIfAborted();
@@ -175,13 +176,18 @@ function operateOf(
   return typedOperate(cleanOperate(inTime, clean));
 }
 
-function startHealth({ app }: Ground, parts: BotParts): void {
+function startHealth({ app }: Ground, parts: BotParts, worker: InboxWorker): void {
   const tell = ({ key, words }: ReturnType<typeof outageNotice>): void =>
     void app.replies
       .tellOwners(key, words)
       .catch((error: unknown) => app.log.error({ err: error }, 'could not notify the owners'));
   parts.host.health.start(
-    (outage) => tell(outageNotice(outage, operatorZone(app.runtime().config))),
+    (outage) => {
+      tell(outageNotice(outage, operatorZone(app.runtime().config)));
+      worker
+        .storeWasAway()
+        .catch((error: unknown) => app.log.warn({ err: error }, 'could not note the outage'));
+    },
     (damage) => tell(damageNotice(damage)),
   );
 }

@@ -18,6 +18,8 @@ export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 export type InboxWorker = Readonly<{
   start(): void;
   idle(): Promise<void>;
+  /** Call when the store was away: what that cut off counts as no death of the process under a message (S15). */
+  storeWasAway(): Promise<void>;
   /** Takes no new items, and aborts what still runs after `graceMs` milliseconds (Q7). */
   stop(graceMs: number): Promise<void>;
 }>;
@@ -64,7 +66,7 @@ export function createInboxWorker(options: InboxWorkerOptions, host: InboxWorker
   const { clock } = host;
   const running = createRunningItems(signals);
   const stopping = new AbortController();
-  const run = createRunQueue(options, { ...host, running, stopping: stopping.signal });
+  const { run, storeWasAway } = createRunQueue(options, { ...host, running, stopping: stopping.signal });
   let workers: readonly QueueWorker[] = [];
 
   return {
@@ -79,6 +81,7 @@ export function createInboxWorker(options: InboxWorkerOptions, host: InboxWorker
     async idle() {
       for (const worker of [...workers, ...workers]) await worker.idle();
     },
+    storeWasAway,
     async stop(graceMs) {
       stopping.abort();
       const ended = Promise.all(workers.map((worker) => worker.stop()));
@@ -135,7 +138,7 @@ function createRunningItems(signals: Store['signals']): RunningItems {
 function createRunQueue(
   options: InboxWorkerOptions,
   host: InboxWorkerHost & Readonly<{ running: RunningItems; stopping: AbortSignal }>,
-): (queue: string, lost: AbortSignal) => Promise<void> {
+): Readonly<{ run(queue: string, lost: AbortSignal): Promise<void> }> & Pick<InboxWorker, 'storeWasAway'> {
   const { handle, progressed, mostTries = () => 3 } = options;
   const { store, clock, log, running, stopping } = host;
   const { inbox, pendingRequests } = store;
@@ -153,7 +156,9 @@ function createRunQueue(
     { clock, log },
   );
 
-  return async (queue, lost) => {
+  return { run: next, storeWasAway: suspects.acquitAll };
+
+  async function next(queue: string, lost: AbortSignal): Promise<void> {
     const item = await inbox.take(queue, clock.now());
     if (item === undefined) return;
     try {
@@ -163,7 +168,7 @@ function createRunQueue(
       if (error instanceof NewerRow && !lost.aborted) await inbox.untake(item);
       throw error;
     }
-  };
+  }
 
   async function run(item: InboxItem, lost: AbortSignal): Promise<void> {
     const abort = running.begin(item);

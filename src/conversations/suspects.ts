@@ -12,6 +12,8 @@ export class ProcessEnded extends Error {}
 export type Suspects = Readonly<{
   /** Runs a taken item, alone if it is suspected. May also postpone or dead-letter it instead. */
   carryOut(item: InboxItem, run: (item: InboxItem) => Promise<void>): Promise<void>;
+  /** Call when the cause of interruptions is known to be elsewhere: for ten minutes no message is accused. */
+  acquitAll(): Promise<void>;
 }>;
 
 /**
@@ -78,7 +80,7 @@ export function createSuspects(
     if (!judged && Math.max(bornAt, lastInterrupted) > since) {
       held.delete(item.key);
       log.warn({ message: item.key }, 'the process ends without its suspect, too: the cause is elsewhere');
-      await stored.set('outside', clock.now());
+      await acquitAll();
       return pause(item, known.count);
     }
     if (!judged && clock.now() < until) return hold(item, known);
@@ -98,6 +100,10 @@ export function createSuspects(
 
   function postpone({ key }: InboxItem, deaths: Deaths, at: number): Promise<void> {
     return inbox.postpone(key, written(deaths), at);
+  }
+
+  async function acquitAll(): Promise<void> {
+    await stored.set('outside', clock.now());
   }
 
   async function isOutside(now: number): Promise<boolean> {
@@ -127,6 +133,7 @@ export function createSuspects(
   }
 
   return {
+    acquitAll,
     async carryOut(item, run) {
       const { interruptedAt: at, error } = item;
       const known = readDeaths(error);

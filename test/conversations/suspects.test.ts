@@ -20,6 +20,8 @@ type Given = Readonly<{
   asks?: string;
   /** It is stopped as soon as a message is held. */
   untilHeld?: true;
+  /** The store was away just before. */
+  wasAway?: true;
 }>;
 
 /** Processes that follow one another on one store. Each message takes a second. */
@@ -37,7 +39,7 @@ async function lives(
   /** One process, for so long or until it ends by a message; says whether it did. */
   async function live(
     ms: number,
-    { kills, says = [], progressed = false, asks, untilHeld }: Given = {},
+    { kills, says = [], progressed = false, asks, untilHeld, wasAway }: Given = {},
   ): Promise<boolean> {
     const store = await openStore(database ?? `sqlite:${folder}/store.db`, { clock });
     const life = { ended: false };
@@ -74,6 +76,7 @@ async function lives(
           expiresAt: clock.now() + 24 * 60 * 60_000,
         } as never);
     }
+    if (wasAway === true) await worker.storeWasAway();
     worker.start();
     for (let at = 0; at < ms && !life.ended; at += 500) {
       await clock.advance(500);
@@ -121,6 +124,16 @@ test('S15 processes that are killed from outside set no message aside, however m
     await live(60 * 60_000);
     assert.deepEqual(dead, [], `killed every ${everyMs} ms`);
     assert.equal(new Set(answered).size, 6 * chats.length);
+  }
+});
+
+test('S15 Q11 a message that the store cut off by being away, and a kill after that, is answered', async (t) => {
+  for (const wasAway of [true, undefined] as const) {
+    const { live, dead, answered } = await lives(t);
+    await live(500, { says: ['1'] });
+    await live(500, { wasAway });
+    await live(60 * 60_000);
+    assert.deepEqual([answered, dead], wasAway ? [['1'], []] : [[], ['1']]);
   }
 });
 

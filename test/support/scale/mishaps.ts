@@ -194,7 +194,12 @@ async function atWork(
   void load.done.then(() => (over = true));
   const asking = (): number => names.reduce((sum, name) => sum + (platform.asking.get(name) ?? 0), 0);
   await until(() => over || asking() >= leastAtWork * names.length);
-  const held = await heldBy(ground, who);
+  // Processes note what they hold once a moment, so what they held before may still be noted.
+  let held: readonly Expected[] = [];
+  await until(async () => {
+    held = (await heldBy(ground, who)).filter((expected) => arrivalOf(expected, platform) === Infinity);
+    return over || held.length > 0;
+  });
   return { held, release: () => releases.forEach((release) => release()) };
 }
 
@@ -210,10 +215,7 @@ async function outcome(
   }>,
 ): Promise<Mishap> {
   const { name, who, at: began, goneAt } = of;
-  const arrival = ({ chat, text }: Expected): number =>
-    platform.answers.get(chat)?.find((answer) => answer.text === text)?.at ??
-    platform.files.get(chat)?.find(({ name }) => name === text)?.at ??
-    Infinity;
+  const arrival = (expected: Expected): number => arrivalOf(expected, platform);
   const held = of.held.filter((expected) => arrival(expected) > goneAt);
   await Promise.race([
     load.done,
@@ -233,6 +235,15 @@ async function outcome(
     at: began,
     overAt: performance.now(),
   };
+}
+
+/** When it arrived, in monotonic milliseconds; `Infinity` if it has not. */
+function arrivalOf({ chat, text }: Expected, { answers, files }: LeanPlatform): number {
+  return (
+    answers.get(chat)?.find((answer) => answer.text === text)?.at ??
+    files.get(chat)?.find(({ name }) => name === text)?.at ??
+    Infinity
+  );
 }
 
 /** Resolves when it is so, looked at with each answer. */
