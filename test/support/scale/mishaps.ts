@@ -79,10 +79,10 @@ async function killOne(ground: Ground, name: MishapName, who: string): Promise<M
   const { fleet } = ground;
   const { held, release } = await atWork(ground, who);
   const at = performance.now();
+  // Others may answer before the end of the process is told.
   await fleet.kill(who);
-  const goneAt = performance.now();
   release();
-  const result = await outcome(ground, { name, who, at, goneAt, held });
+  const result = await outcome(ground, { name, who, at, goneAt: at, held });
   await fleet.start(who);
   return result;
 }
@@ -92,10 +92,9 @@ async function killAll(ground: Ground): Promise<Mishap> {
   const { held, release } = await atWork(ground);
   const at = performance.now();
   await Promise.all(fleet.names.map(fleet.kill));
-  const goneAt = performance.now();
   release();
   await Promise.all(fleet.names.map(fleet.start));
-  return outcome(ground, { name: 'all', who: fleet.names.join(' '), at, goneAt, held });
+  return outcome(ground, { name: 'all', who: fleet.names.join(' '), at, goneAt: at, held });
 }
 
 async function restart(ground: Ground): Promise<Mishap> {
@@ -194,11 +193,11 @@ async function atWork(
   void load.done.then(() => (over = true));
   const asking = (): number => names.reduce((sum, name) => sum + (platform.asking.get(name) ?? 0), 0);
   await until(() => over || asking() >= leastAtWork * names.length);
-  // Processes note what they hold once a moment, so what they held before may still be noted.
+  // Processes note what they hold now and then: until the turns that wait for the model are noted, it is what they held before.
   let held: readonly Expected[] = [];
   await until(async () => {
     held = (await heldBy(ground, who)).filter((expected) => arrivalOf(expected, platform) === Infinity);
-    return over || held.length > 0;
+    return over || held.filter((expected) => expected.of === 'turn').length >= asking();
   });
   return { held, release: () => releases.forEach((release) => release()) };
 }
