@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listedTool } from '../servers/mcp/tool-files.ts';
 import type { Person } from '../servers/telegram/person.ts';
-import { codeIn, linkIn, startOwnAccounts } from '../support/own-accounts.ts';
+import { caller, codeIn, linkIn, startOwnAccounts } from '../support/own-accounts.ts';
 
 test('X8 a person signs in from a direct message: link, page, code, then the tools run as them', async (t) => {
   const { telegram, finish, server, bot, messages } = await startOwnAccounts(t);
@@ -31,6 +31,16 @@ async function connect(set: Awaited<ReturnType<typeof startOwnAccounts>>, person
   person.says(codeIn(await set.finish(linkIn(asked.text), user)));
   await person.dm.nextMessage(/Connected\./);
   await set.bot.idle();
+}
+
+/** The server takes no token of today any more, and the authorization server gives no new one for it. */
+function refuseRenewal({ server, signIn }: Awaited<ReturnType<typeof startOwnAccounts>>): void {
+  for (const token of server.tokens) server.refused.add(token);
+  signIn.tamper.before = ({ url = '', method }, response) => {
+    if (url !== '/token' || method !== 'POST') return false;
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+    return true;
+  };
 }
 
 test('X8 without a public address the person pastes the address of the last page, which stays out of everything', async (t) => {
@@ -103,12 +113,7 @@ test('X8 where the renewal is refused the person is asked again, once', async (t
   const set = await startOwnAccounts(t);
   const ann = set.telegram.person({ name: 'Ann', id: 42 });
   await connect(set, ann, 'ann');
-  for (const token of set.server.tokens) set.server.refused.add(token);
-  set.signIn.tamper.before = ({ url = '', method }, response) => {
-    if (url !== '/token' || method !== 'POST') return false;
-    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
-    return true;
-  };
+  refuseRenewal(set);
   ann.says('who am I?');
   await ann.dm.nextMessage(/I need you to sign in there/);
   await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
@@ -299,4 +304,62 @@ test('X8 U16 on Slack: the link of a call in a channel comes as a direct message
   slack.people.mention(anna, room, 'who am I?');
   await slack.posted(({ channel, text }) => channel === room.id && text.includes('You are anna'));
   assert.deepEqual([...new Set(server.calls.map(({ user }) => user))], ['anna']);
+});
+
+test('X8 N1 a routine whose account ended asks its creator for a sign-in once, however often it fires', async (t) => {
+  const add = { when: 'every year on january 1 at 9:00', task: 'who am I?', name: 'Me' };
+  const script: typeof caller = (body, index) => {
+    const last = JSON.stringify(body.messages.at(-1));
+    if (last.includes('Set it up'))
+      return { content: [{ type: 'tool_use', id: 'toolu_add', name: 'routine_add', input: add }] };
+    return last.includes('toolu_add') ? 'Set up.' : caller(body, index);
+  };
+  const set = await startOwnAccounts(t, { script });
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
+  ann.says('Set it up');
+  await ann.dm.nextMessage(/Set up\./);
+  ann.says('/routines');
+  const list = await ann.dm.nextMessage(/Me/);
+  ann.presses(list.id, 'Run now');
+  await ann.dm.nextMessage(/It says: You are ann/);
+  refuseRenewal(set);
+  const links = () => ann.dm.sent().filter(({ text }) => text.includes('/auth?')).length;
+  const before = links();
+  for (let fired = 0; fired < 2; fired++) {
+    ann.presses(list.id, 'Run now');
+    await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
+    await set.bot.idle();
+  }
+  assert.equal(links(), before + 1);
+});
+
+test('X8 where servers read documents of clients, the bot is named by its own and registers nowhere', async (t) => {
+  const publicUrl = 'https://bot.example.org';
+  const set = await startOwnAccounts(t, { publicUrl });
+  const { issuer } = set.signIn;
+  const described = JSON.stringify({
+    issuer,
+    authorization_endpoint: `${issuer}/auth`,
+    token_endpoint: `${issuer}/token`,
+    registration_endpoint: `${issuer}/reg`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    client_id_metadata_document_supported: true,
+  });
+  set.signIn.tamper.before = ({ url = '' }, response) => {
+    if (!url.startsWith('/.well-known/')) return false;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(described);
+    return true;
+  };
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('/connect work');
+  const { text } = await ann.dm.nextMessage(/I need you to sign in there/);
+  const asked = new URL(linkIn(text)).searchParams;
+  const document = `${publicUrl}/accounts/client.json`;
+  assert.equal(asked.get('client_id'), document);
+  assert.ok(!set.signIn.seen.some(({ path }) => path.startsWith('/reg')), 'it registered');
+  const read = await fetch(`${set.here}/accounts/client.json`);
+  const { client_id: id, redirect_uris: back } = (await read.json()) as Record<string, unknown>;
+  assert.deepEqual([id, back], [document, [asked.get('redirect_uri')]]);
 });

@@ -48,6 +48,8 @@ export async function startOwnAccounts(
       people?: string;
       users?: string;
       paste?: true;
+      /** The address by which the outside knows the bot; by default the one at which it listens. */
+      publicUrl?: string;
       section?: string;
       sectionMore?: string;
       auth?: 'shared';
@@ -58,7 +60,8 @@ export async function startOwnAccounts(
   const signIn = await startSignInServer(t);
   const server = await startProtectedServer(t, signIn.issuer);
   const port = await freePort();
-  const publicUrl = `http://127.0.0.1:${port}`;
+  const here = `http://127.0.0.1:${port}`;
+  const publicUrl = options.publicUrl ?? here;
   const listen =
     options.paste === true ? '' : `[server]\nlisten = "127.0.0.1:${port}"\npublic_url = "${publicUrl}"\n`;
   const section =
@@ -70,6 +73,7 @@ export async function startOwnAccounts(
     ...set,
     signIn,
     server,
+    here,
     publicUrl,
     toml,
     /** What a browser that is signed in as this user gets at the end of a sign-in. */
