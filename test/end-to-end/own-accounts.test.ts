@@ -330,6 +330,9 @@ test('X8 N1 a routine whose account ended asks its creator for a sign-in once, h
     ann.presses(list.id, 'Run now');
     await ann.dm.nextMessage(/It says: error SIGN_IN_NEEDED/);
     await set.bot.idle();
+    // The link that she got is over with this.
+    ann.says('/stop');
+    await ann.dm.nextMessage(/./);
   }
   assert.equal(links(), before + 1);
 });
