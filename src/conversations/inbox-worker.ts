@@ -138,7 +138,10 @@ function createRunningItems(signals: Store['signals']): RunningItems {
 function createRunQueue(
   options: InboxWorkerOptions,
   host: InboxWorkerHost & Readonly<{ running: RunningItems; stopping: AbortSignal }>,
-): Readonly<{ run(queue: string, lost: AbortSignal): Promise<void> }> & Pick<InboxWorker, 'storeWasAway'> {
+): Readonly<{
+  run(queue: string, lost: AbortSignal): Promise<void>;
+  storeWasAway: InboxWorker['storeWasAway'];
+}> {
   const { handle, progressed, mostTries = () => 3 } = options;
   const { store, clock, log, running, stopping } = host;
   const { inbox, pendingRequests } = store;
