@@ -57,11 +57,9 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
       const asked = { user, include_locale: true };
       const { user: said } = answer.parse(await call('users.info', asked));
       const { real_name, name, profile, locale, tz, is_bot: isBot } = said;
-      keep(user, slackName(profile?.display_name, profile?.real_name, real_name, name), {
-        language: locale || undefined,
-        timezone: tz && isZone(tz) ? tz : undefined,
-        ...(isBot === true ? { kind: 'bot' } : {}),
-      });
+      const client: Client = { language: locale || undefined, timezone: tz && isZone(tz) ? tz : undefined };
+      const shown = slackName(profile?.display_name, profile?.real_name, real_name, name);
+      keep(user, shown, isBot === true ? { ...client, kind: 'bot' } : client);
     } catch (error) {
       const code = slackErrorCode(error);
       const { message, retryAfterMs } = toSendError(error, 'a look at a name');
