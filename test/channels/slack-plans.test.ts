@@ -4,35 +4,17 @@ import type { ChatStatus } from '../../src/core/channel.ts';
 import { endedPlan, type Plan, type WorkStep } from '../../src/core/plan.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
-import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import { askedInAgentView, type AgentViewOptions } from '../support/asked-in-agent-view.ts';
 
-type Options = NonNullable<Parameters<typeof connectSlackChannel>[1]>;
-
-/** A question in a direct message with the agent view. */
-async function asked(t: TestContext, options: Options = {}) {
-  const connected = await connectSlackChannel(t, {
-    ...options,
-    channel: { agentView: true, ...options.channel },
-  });
-  const { slack, channel } = connected;
-  const anna = slack.workspace.addUser('anna');
-  const question = slack.people.dm(anna, 'is it so?');
-  await question.delivered;
-  const place = { channel: 'slack', chat: question.channel, thread: question.ts };
-  const work = keptPlaceholder({ asked: question.ts });
-  const room = slack.workspace.rooms.get(place.chat) ?? assert.fail();
-  const own = () => room.messages.filter(({ user, deleted }) => !deleted && user !== anna.id);
+async function asked(t: TestContext, options?: AgentViewOptions) {
+  const set = await askedInAgentView(t, options);
+  const { channel, place, own } = set;
+  const work = keptPlaceholder({ asked: place.thread });
   const show = (status: ChatStatus | undefined) => channel.status(place, status, work);
   const states = () => own().map(({ plan }) => plan?.tasks.map(({ id, status }) => `${id} ${status}`).join());
   const untilStates = (...wanted: readonly string[]) =>
     t.waitFor(() => assert.deepEqual(states(), wanted), { timeout: 30_000 });
-  const writes = () =>
-    slack.calls.all().flatMap(({ method, answer }) => {
-      if (!/^chat\./.test(method)) return [];
-      const error = typeof answer === 'object' && answer['ok'] !== true ? ` ${String(answer['error'])}` : '';
-      return [`${method.slice('chat.'.length)}${error}`];
-    });
-  return { ...connected, place, work, own, show, states, untilStates, writes };
+  return { ...set, work, show, states, untilStates };
 }
 
 const steps = (states: string): readonly WorkStep[] =>

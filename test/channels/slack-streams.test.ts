@@ -5,24 +5,14 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { streamedIn } from '../servers/slack/stream-chunks.ts';
 import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import { askedInAgentView, type AgentViewOptions } from '../support/asked-in-agent-view.ts';
 
-type Options = NonNullable<Parameters<typeof connectSlackChannel>[1]>;
-
-/** A question in a direct message with the agent view, where words are streamed. */
-async function asked(t: TestContext, options: Options = {}) {
-  const connected = await connectSlackChannel(t, {
-    ...options,
-    channel: { agentView: true, ...options.channel },
-  });
-  const { slack, channel } = connected;
-  const anna = slack.workspace.addUser('anna');
-  const question = slack.people.dm(anna, 'is it so?');
-  await question.delivered;
-  const place = { channel: 'slack', chat: question.channel, thread: question.ts };
-  const key = `slack:${slack.workspace.team}:${place.chat}:${question.ts}#0!status`;
-  const work = keptPlaceholder({ key, asked: question.ts });
-  const room = slack.workspace.rooms.get(place.chat) ?? assert.fail();
-  const own = () => room.messages.filter(({ user, deleted }) => !deleted && user !== anna.id);
+/** Words are streamed there. */
+async function asked(t: TestContext, options?: AgentViewOptions) {
+  const set = await askedInAgentView(t, options);
+  const { slack, channel, place } = set;
+  const key = `slack:${slack.workspace.team}:${place.chat}:${place.thread}#0!status`;
+  const work = keptPlaceholder({ key, asked: place.thread });
   const show = (status: ChatStatus | string | undefined) =>
     channel.status(place, typeof status === 'string' ? { kind: 'words', markdown: status } : status, work);
   const shown = (text: string) =>
@@ -34,14 +24,7 @@ async function asked(t: TestContext, options: Options = {}) {
         ),
       { timeout: 30_000 },
     );
-  /** Which methods wrote, in order. */
-  const writes = () =>
-    slack.calls.all().flatMap(({ method, answer }) => {
-      if (!/^chat\./.test(method)) return [];
-      const error = typeof answer === 'object' && answer['ok'] !== true ? ` ${String(answer['error'])}` : '';
-      return [`${method.slice('chat.'.length)}${error}`];
-    });
-  return { ...connected, anna, place, key, work, room, own, show, shown, writes };
+  return { ...set, key, work, show, shown };
 }
 
 const edit = 'update';

@@ -1,26 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { LLMock } from '@copilotkit/aimock';
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { AnswerBlock } from '../servers/messages/answer.ts';
+import { serveAimock } from '../support/aimock.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 
 const tools: Anthropic.Tool[] = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }];
-
-async function serveAimock(t: TestContext, content: readonly AnswerBlock[]): Promise<string> {
-  const mock = new LLMock({ port: 0, host: '127.0.0.1' });
-  const text = content.find((block) => block.type === 'text')?.text;
-  const calls = content.flatMap((block) =>
-    block.type === 'tool_use' ? [{ name: block.name, arguments: JSON.stringify(block.input) }] : [],
-  );
-  mock.onMessage('Hello', {
-    ...(text === undefined ? {} : { content: text }),
-    ...(calls.length === 0 ? {} : { toolCalls: calls }),
-  });
-  await mock.start();
-  t.after(() => mock.stop());
-  return mock.url;
-}
 
 async function ask(baseURL: string): Promise<object> {
   const client = new Anthropic({

@@ -1,30 +1,15 @@
-import { LLMock } from '@copilotkit/aimock';
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import OpenAI from 'openai';
 import type { ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { AnswerBlock } from '../servers/messages/answer.ts';
+import { serveAimock } from '../support/aimock.ts';
 import { startChatServer } from '../servers/chat/chat-server.ts';
 import type { Like } from '../servers/chat/check-chat.ts';
 
 const tools: ChatCompletionTool[] = [
   { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } },
 ];
-
-async function serveAimock(t: TestContext, content: readonly AnswerBlock[]): Promise<string> {
-  const mock = new LLMock({ port: 0, host: '127.0.0.1' });
-  const text = content.find((block) => block.type === 'text')?.text;
-  const calls = content.flatMap((block) =>
-    block.type === 'tool_use' ? [{ name: block.name, arguments: JSON.stringify(block.input) }] : [],
-  );
-  mock.onMessage('Hello', {
-    ...(text === undefined ? {} : { content: text }),
-    ...(calls.length === 0 ? {} : { toolCalls: calls }),
-  });
-  await mock.start();
-  t.after(() => mock.stop());
-  return `${mock.url}/v1`;
-}
 
 /** What the official client of OpenAI makes of a server's stream. */
 async function ask(baseURL: string): Promise<object> {
@@ -68,7 +53,7 @@ for (const [what, content] of answers)
   test(`H9 M17 a second, independent server gives OpenAI's own client the same for ${what}`, async (t) => {
     const server = await startChatServer({ script: [{ content }] });
     t.after(() => server.close());
-    const [ours, theirs] = [await ask(server.url), await ask(await serveAimock(t, content))];
+    const [ours, theirs] = [await ask(server.url), await ask(`${await serveAimock(t, content)}/v1`)];
     assert.deepEqual(ours, theirs);
   });
 

@@ -138,3 +138,45 @@ test('U17 on Slack the whole way: a 👎 in a channel becomes a red test, the be
   const again = async () => void (await slack.people.react(anna, await ask('at 14:30'), '+1'));
   await wholeWay(t, set, { reason, again });
 });
+
+test('U17 what is no skill of the operator, no thumb down, or not said, becomes no test, with what to do', async (t) => {
+  const skills = { tides: skillText('at noon') };
+  const set = await startWholeBot(t, { script: model, skills, flood: false, toml: open });
+  const { telegram, bot } = set;
+  const { run } = await commandsOf(t, set);
+  const [ann, bob] = ['Ann', 'Bob'].map((name) => telegram.person({ name }));
+  assert.ok(ann && bob);
+  const group = telegram.group();
+  group.setBot('administrator');
+  const known = new Set<string>();
+  const idOf = async (person: typeof ann, words: string, emoji: string): Promise<string> => {
+    ann.says(`@test_bot ${words}`, { in: group });
+    const { id } = await group.nextMessage(/The tide is high|Hello/);
+    await bot.idle();
+    person.reacts(id, [emoji], group);
+    await telegram.until('the reaction', () => telegram.queue.waiting().length === 0);
+    await bot.idle();
+    const all = await bot.operate('feedback list', {});
+    const given = all.find((one) => !known.has(one.id)) ?? assert.fail();
+    known.add(given.id);
+    return given.id;
+  };
+  const said = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run('feedback', 'to-test', ...args, '--yes');
+    assert.notEqual(code, 0, stdout);
+    return stderr;
+  };
+  const down = await idOf(ann, 'when is the tide high?', '👎');
+  assert.match(
+    await said(down, '--skill', 'dice'),
+    /dice is not yours: it comes with Skillet\. Copy its folder/,
+  );
+  assert.match(await said(down, '--skill', 'tied'), /no skill tied|there is no skill/i);
+  assert.match(await said('000000000000'), /there is no feedback 000000000000: see `.*feedback list`/);
+  const noSkill = await idOf(ann, 'good morning', '👎');
+  assert.match(await said(noSkill), /no skill was used.*--skill NAME/);
+  const up = await idOf(ann, 'when is the tide high again?', '👍');
+  assert.match(await said(up), /is a thumb up: only a thumb down can become a test/);
+  const others = await idOf(bob, 'when is the tide high now?', '👎');
+  assert.match(await said(others), /somebody else had asked.*--message TEXT/);
+});
