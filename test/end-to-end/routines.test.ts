@@ -136,7 +136,8 @@ test('N3 what runs very often needs an approver: the person’s own yes does not
 
 test('N1 N5 what was missed while nothing ran fires once and says so; a reminder needs no model', async (t) => {
   const { set, person } = await start(t);
-  const daily = { kind: 'cron', expression: '0 9 * * *' } as const;
+  // Some ten hours from now in Berlin: one that was due just now would be fresh, and not missed.
+  const daily = { kind: 'cron', expression: `0 ${(new Date().getUTCHours() + 12) % 24} * * *` } as const;
   const now = await plantRoutines(
     set,
     {
