@@ -54,11 +54,7 @@ export function createAudit(options: {
   let writing: Promise<void> | undefined;
 
   async function openChain(): Promise<Chain> {
-    const { key, chain: name } = await openAuditKey(dataDir);
-    const found = await stored.get<Head>(name);
-    const kept = found ?? beginning;
-    // Stored before the first line, so that lines without a head show that the store was lost.
-    if (found === undefined) await stored.set(name, { ...beginning, place });
+    const { key, name, kept } = await beginAudit(dataDir, place, stored);
     const file = (await auditFiles(dataDir)).at(-1);
     const line = file === undefined ? undefined : await lastLine(file);
     const last = line === undefined ? beginning : readLine(line);
@@ -170,6 +166,21 @@ export function createAudit(options: {
       return verifyAudit({ files, key, kept, lost: await linesOfOtherKeys(name) });
     },
   };
+}
+
+/**
+ * Opens the key, and stores where its chain begins if it is new. That comes before the first line, so that lines without a
+ * head show that the store was lost, and a copy of the store knows of lines that are copied after it.
+ */
+export async function beginAudit(
+  dataDir: string,
+  place: string,
+  stored: Values,
+): Promise<Readonly<{ key: Buffer; name: string; kept: Head }>> {
+  const { key, chain: name } = await openAuditKey(dataDir);
+  const found = await stored.get<Head>(name);
+  if (found === undefined) await stored.set(name, { ...beginning, place });
+  return { key, name, kept: found ?? beginning };
 }
 
 /**

@@ -13,8 +13,8 @@ import type { SandboxReach } from '../sandbox/open-sandbox.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { auditPlace, openAuditKey } from '../audit/audit-files.ts';
-import { createAudit, lostEnd, refuseLostStore } from '../audit/create-audit.ts';
+import { auditPlace } from '../audit/audit-files.ts';
+import { beginAudit, createAudit, lostEnd, refuseLostStore } from '../audit/create-audit.ts';
 import {
   controlPath,
   serveControl,
@@ -184,10 +184,12 @@ export async function openBot(options: {
   // Nothing else keeps the process alive while the bot waits.
   const alive = setInterval(() => undefined, 60_000);
   opening.defer(() => clearInterval(alive));
-  // This comes before anything is recorded, because a backup takes the key first and the lines last.
-  await openAuditKey(config.bot.dataDir).catch((error: unknown) =>
-    log.error({ err: error }, 'the audit cannot record anything'),
-  );
+  // This comes before anything is recorded, because a backup takes store and key first and the lines last.
+  await beginAudit(
+    config.bot.dataDir,
+    auditPlace(config.store.url, config.bot.dataDir),
+    keyed('audit'),
+  ).catch((error: unknown) => log.error({ err: error }, 'the audit cannot record anything'));
   const control = await openControl(config, { operate: bot.operate as AnswerOperation, takeTerminal, log });
   let serving: ReturnType<typeof health.serve> | undefined;
   opening.defer(async () => {

@@ -4,6 +4,9 @@ import { readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { auditFiles } from '../../src/audit/audit-files.ts';
+import { refuseLostStore } from '../../src/audit/create-audit.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { bootId } from '../../src/lib/processes/boot-id.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
@@ -122,3 +125,18 @@ for (const [what, ends, people] of [
     assert.match(state, /the last \d+ lines of its audit are not known to it/);
     await ann.dm.nextMessage(told);
   });
+
+test('L16 Q10 a copy of the store that was made before the first line of the audit knows of the lines that come after it', async (t) => {
+  const set = await startWholeBot(t, { toml: '[access]\ndm = "open"\n' });
+  const copy = path.join(set.home, 'copy.db');
+  await set.bot.operate('backup', copy);
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('/dice d6');
+  await ann.dm.nextMessage(/./);
+  await set.bot.idle();
+  const dataDir = path.join(set.home, 'data');
+  assert.ok((await auditFiles(dataDir)).length > 0, 'a line was written');
+  const store = await openStore(`sqlite:${copy}`);
+  t.after(store.close);
+  await refuseLostStore(dataDir, store.keyed('audit'));
+});
