@@ -85,6 +85,9 @@ test('L1 every operation that says so works without input, twice, and changes no
   // What needs an input and is not named here is about a person.
   const inputOf = (name: string): unknown =>
     inputs[name] ?? (rows.get(name)?.input.safeParse(undefined).success === true ? undefined : 'telegram:42');
-  const read = async () => Promise.all(names.map((name) => operate(name, inputOf(name))));
+  // Time goes on between the two.
+  const steady = (key: string, value: unknown): unknown => (key === 'upSeconds' ? undefined : value);
+  const read = async () =>
+    Promise.all(names.map(async (name) => JSON.stringify(await operate(name, inputOf(name)), steady)));
   assert.deepEqual(await read(), await read());
 });
