@@ -144,6 +144,8 @@ export type AuditEvent = Readonly<
       subject: string;
       counts: Readonly<Record<string, number>>;
     }
+  /** Retention removed these lines. `digest` is that of the record up to the last of them (L18). */
+  | { event: 'lines_expired'; from: number; to: number; digest: string }
   /** Lines were missing when the audit was opened; `before` is the seal of the last line that the store knows. */
   | { event: 'lines_missing'; from: number; to: number; before: string }
 >;
@@ -160,6 +162,7 @@ const kinds: Readonly<Record<AuditEvent['event'], true>> = {
   forgotten: true,
   group: true,
   hook: true,
+  lines_expired: true,
   lines_missing: true,
   mcp_agreed: true,
   memory: true,

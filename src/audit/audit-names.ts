@@ -17,6 +17,8 @@ export type AuditNames = Readonly<{
   all(): Promise<ReadonlyMap<string, string>>;
   /** Removes the pairs of these ids and, for a conversation, those of its threads. */
   forget(ids: readonly string[]): Promise<void>;
+  /** Removes the pairs of these pseudonyms, unless this process used them. */
+  expire(names: Iterable<string>): Promise<void>;
 }>;
 
 /** Keeps pseudonyms in `stored`, which is the store's namespace `audit-names`. */
@@ -42,17 +44,16 @@ export function createAuditNames(stored: Values): AuditNames {
       const hidden: Record<string, unknown> = { ...event };
       for (const [field, value] of Object.entries(event))
         if (fields.has(field) && typeof value === 'string')
-          hidden[field] = await keep(nameOf(key, value), value);
+          hidden[field] = await keep(pseudonymOf(key, value), value);
       return hidden as AuditEvent;
     },
     async reveal(line) {
-      const names = new Set(line.match(/"#[0-9a-f]{16}"/g));
-      let told = line;
-      for (const quoted of names) {
-        const id = await stored.get<string>(quoted.slice(1, -1));
-        if (id !== undefined) told = told.replaceAll(quoted, () => JSON.stringify(id));
+      const found = new Map<string, string>();
+      for (const name of pseudonymsIn(line)) {
+        const id = await stored.get<string>(name);
+        if (id !== undefined) found.set(name, id);
       }
-      return told;
+      return revealed(line, found);
     },
     all,
     async forget(ids) {
@@ -62,9 +63,27 @@ export function createAuditNames(stored: Values): AuditNames {
         await stored.delete(name);
       }
     },
+    async expire(names) {
+      for (const name of names) if (!kept.has(name)) await stored.delete(name);
+    },
   };
 }
 
-function nameOf(key: Buffer, id: string): string {
+/** The pseudonyms that are in a line, each once. */
+export function pseudonymsIn(line: string): ReadonlySet<string> {
+  return new Set([...line.matchAll(/"(#[0-9a-f]{16})"/g)].flatMap(([, name]) => name ?? []));
+}
+
+/** The line with ids in place of the pseudonyms that are known. */
+export function revealed(line: string, ids: ReadonlyMap<string, string>): string {
+  let told = line;
+  for (const name of pseudonymsIn(line)) {
+    const id = ids.get(name);
+    if (id !== undefined) told = told.replaceAll(`"${name}"`, () => JSON.stringify(id));
+  }
+  return told;
+}
+
+export function pseudonymOf(key: Buffer, id: string): string {
   return `#${createHmac('sha256', key).update(`name\n${id}`).digest('hex').slice(0, 16)}`;
 }

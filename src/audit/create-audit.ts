@@ -5,9 +5,21 @@ import path from 'node:path';
 import type { AuditEvent } from './audit-event.ts';
 import { auditFiles, auditFolder, auditKeyFile, lastLine, lostStore, openAuditKey } from './audit-files.ts';
 import { createAuditNames } from './audit-names.ts';
+import { exportAudit, type Exported } from './export-audit.ts';
 import { meetingsIn, type Meeting } from './meetings.ts';
+import { expiredFiles, pruneAudit } from './prune-audit.ts';
 import { OperatorError } from '../core/errors.ts';
-import { beginning, readLine, seal, verifyAudit, type Head, type AuditReport } from './seal.ts';
+import {
+  beginning,
+  firstBase,
+  readLine,
+  seal,
+  verifyAudit,
+  type AuditBase,
+  type AuditReport,
+  type Head,
+} from './seal.ts';
+import { publicKeyOf } from './sign-export.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Values } from '../store/patient-keyed.ts';
@@ -19,6 +31,12 @@ export type Audit = Readonly<{
   record(event: AuditEvent): Promise<void>;
   holds(id: string, since: number): Promise<boolean>;
   verify(): Promise<AuditReport>;
+  /** Writes lines and a signed proof into a new file (L18). Throws OperatorError if nothing was recorded yet. */
+  exportTo(to: Parameters<typeof exportAudit>[0]): Promise<Exported>;
+  /** The public key of exports as PEM. Throws OperatorError if nothing was recorded yet. */
+  publicKey(): Promise<string>;
+  /** Removes whole days before this time, in milliseconds since 1970, and says so in the record (L18). */
+  prune(before: number): Promise<void>;
   /** Returns the last lines, oldest first, with the ids that are still known. */
   tail(lines: number): Promise<readonly string[]>;
   /** Who wrote to the bot in which direct messages, as far as the audit still knows their ids. */
@@ -48,6 +66,7 @@ export function createAudit(options: {
 }): Audit {
   const { dataDir, place = '', keyed, clock, log } = options;
   const stored = keyed('audit');
+  const bases = keyed('audit-base');
   const names = createAuditNames(keyed('audit-names'));
   const queue: Waiting[] = [];
   let chain: Promise<Chain> | undefined;
@@ -121,12 +140,32 @@ export function createAudit(options: {
     writing = undefined;
   }
 
+  const record: Audit['record'] = (event) =>
+    new Promise((resolve) => {
+      queue.push({ event, at: clock.now(), written: resolve });
+      writing ??= flush();
+    });
+
+  async function knownKey(): ReturnType<typeof openAuditKey> {
+    if (existsSync(auditKeyFile(dataDir))) return openAuditKey(dataDir);
+    throw new OperatorError(`nothing was recorded yet: ${auditFolder(dataDir)} has no audit`);
+  }
+
+  async function check() {
+    await writing;
+    // Verifying creates no key. Without one, no line can be checked.
+    const { key, chain: name } = existsSync(auditKeyFile(dataDir))
+      ? await openAuditKey(dataDir)
+      : { key: randomBytes(32), chain: '' };
+    const files = await auditFiles(dataDir);
+    const base = (await bases.get<AuditBase>(name)) ?? firstBase;
+    const kept = await stored.get<Head>(name);
+    const report = await verifyAudit({ files, key, kept, base, lost: await linesOfOtherKeys(name) });
+    return { key, chain: name, files, base, report };
+  }
+
   return {
-    record: (event) =>
-      new Promise((resolve) => {
-        queue.push({ event, at: clock.now(), written: resolve });
-        writing ??= flush();
-      }),
+    record,
     async holds(id, since) {
       await writing;
       const first = path.join(auditFolder(dataDir), `${new Date(since).toISOString().slice(0, 10)}.jsonl`);
@@ -155,15 +194,22 @@ export function createAudit(options: {
     },
     forget: names.forget,
     settled: async () => writing,
-    async verify() {
-      await writing;
-      // Verifying creates no key. Without one, no line can be checked.
-      const { key, chain: name } = existsSync(auditKeyFile(dataDir))
-        ? await openAuditKey(dataDir)
-        : { key: randomBytes(32), chain: '' };
-      const files = await auditFiles(dataDir);
-      const kept = await stored.get<Head>(name);
-      return verifyAudit({ files, key, kept, lost: await linesOfOtherKeys(name) });
+    verify: async () => (await check()).report,
+    async exportTo(to) {
+      await knownKey();
+      const { report, ...from } = await check();
+      return exportAudit(to, { ...from, names, problems: report.problems, now: clock.now() });
+    },
+    publicKey: async () => publicKeyOf((await knownKey()).key),
+    async prune(before) {
+      const old = expiredFiles(await auditFiles(dataDir), before);
+      if (old.length === 0) return;
+      const { chain: name, base, report } = await check();
+      await pruneAudit(old, {
+        ...{ base, report, record, names, log },
+        setBase: async (gone) => void (await bases.set(name, gone)),
+        files: () => auditFiles(dataDir),
+      });
     },
   };
 }

@@ -1,3 +1,6 @@
+import { isShared } from '../core/conversation.ts';
+import { direct } from '../core/operation.ts';
+
 /** Which lines somebody wants to see. A member that is undefined matches every line. */
 export type AuditFilter = Readonly<{
   person?: string;
@@ -25,4 +28,13 @@ export function matchLines(lines: readonly string[], filter: AuditFilter): reado
       (kind === undefined || line['event'] === kind)
     );
   });
+}
+
+/** A line of the audit without the arguments of calls in direct messages (L6). */
+export function withoutDirectArguments(line: string): string {
+  if (!line.includes('"arguments":')) return line;
+  const read = JSON.parse(line) as Line;
+  return isShared(read) || read['arguments'] === undefined
+    ? line
+    : JSON.stringify({ ...read, arguments: direct });
 }

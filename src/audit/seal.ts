@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,6 +12,39 @@ const mostProblems = 20;
 export type Head = Readonly<{ seq: number; mac: string }>;
 
 export const beginning: Head = { seq: 0, mac: '' };
+
+/** Where the lines that are kept begin: behind the last line that retention removed (L18). */
+export type AuditBase = Head & Readonly<{ digest: string }>;
+
+export const firstBase: AuditBase = { ...beginning, digest: '' };
+
+/** Returns the SHA-256 of the data as 64 hexadecimal digits. */
+export function sha256(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/**
+ * The digest of the record up to a line: the SHA-256 of the digest before and of the line's own SHA-256. Unlike seals,
+ * people without the key can compute it (L18).
+ */
+export function nextDigest(before: string, lineHash: string): string {
+  return sha256(before + lineHash);
+}
+
+type PlacedLine = Readonly<{ text: string; file: string; line: number }>;
+
+/** Reads lines in their order. Lines that retention is about to remove are left out; `base` is the last of them. */
+export async function* auditLines(files: readonly string[], base: Head): AsyncGenerator<PlacedLine> {
+  let isBehindBase = base.seq === 0;
+  for (const file of files) {
+    let line = 0;
+    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+      line += 1;
+      isBehindBase ||= (readLine(text)?.seq ?? base.seq + 1) > base.seq;
+      if (isBehindBase) yield { text, file, line };
+    }
+  }
+}
 
 /** `line` has no line end. */
 type Sealed = Readonly<{ line: string; head: Head }>;
@@ -91,26 +124,24 @@ export async function verifyAudit(options: {
   files: readonly string[];
   key: Buffer;
   kept: Head | undefined;
+  base?: Head;
   /** Lines that were sealed with a key that is gone. */
   lost: number;
 }): Promise<AuditReport> {
-  const { files, key, kept, lost } = options;
+  const { files, key, kept, base = beginning, lost } = options;
   const problems: AuditProblem[] = [];
-  let head = beginning;
+  let head = base;
   let lines = 0;
   let rewritten = false;
   let place = { file: '', line: 0 };
 
-  for (const file of files) {
-    let line = 0;
-    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-      place = { file: path.basename(file), line: ++line };
-      lines += 1;
-      const unsealed = unseal(key, head, text);
-      if (!unsealed.ok) problems.push({ ...place, problem: unsealed.problem });
-      head = unsealed.head ?? head;
-      if (kept !== undefined && head.seq === kept.seq && head.mac !== kept.mac) rewritten = true;
-    }
+  for await (const { text, file, line } of auditLines(files, base)) {
+    place = { file: path.basename(file), line };
+    lines += 1;
+    const unsealed = unseal(key, head, text);
+    if (!unsealed.ok) problems.push({ ...place, problem: unsealed.problem });
+    head = unsealed.head ?? head;
+    if (kept !== undefined && head.seq === kept.seq && head.mac !== kept.mac) rewritten = true;
   }
   if (lost > 0)
     problems.push({

@@ -205,7 +205,11 @@ function startChores({ app, files, userGroups, written, apply }: Ground): readon
   const config = () => app.runtime().config;
   const chore = { ...app, signal: app.stopping };
   return [
-    startRetention({ ...chore, files, days: () => config().bot.retentionDays }),
+    startRetention({
+      ...{ ...chore, files },
+      days: () => config().bot.retentionDays,
+      auditDays: () => config().audit.retentionDays,
+    }),
     userGroups.follow(written, () => apply(), chore.signal),
     watchSources({ ...chore, config }),
   ];

@@ -1,10 +1,13 @@
+import path from 'node:path';
 import { auditKinds, auditPerson } from '../audit/audit-event.ts';
+import type { ExportFormat } from '../audit/export-formats.ts';
 import type { AuditFilter } from '../audit/match-lines.ts';
 import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { SharedOptions } from './command.ts';
 import { print, printJson, untilInterrupted, waited, printList } from './console.ts';
 import { OperatorError } from '../core/errors.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 import { nearest, oneLine } from '../lib/text/text.ts';
 
 /** Fields that mean nothing to people, or that have a place of their own. */
@@ -56,7 +59,7 @@ function isOlder(line: string, [oldest]: readonly string[]): boolean {
 }
 
 /** Throws OperatorError with the fix for a filter that can match nothing, which would show an empty record. */
-function checkFilter({ person, kind }: Pick<Tail, 'person' | 'kind'>): void {
+function checkFilter({ person, kind }: Readonly<{ person?: string; kind?: string }>): void {
   if (person !== undefined && !auditPerson.test(person))
     throw new OperatorError(`--person ${person}: write a whole id, such as telegram:42 or slack:U024BE7LH.`);
   if (kind === undefined || auditKinds.includes(kind)) return;
@@ -70,7 +73,7 @@ function checkFilter({ person, kind }: Pick<Tail, 'person' | 'kind'>): void {
  * Reads a time as ISO text: `2h`, `30m` or `7d` ago, or a day or time in ISO form, in UTC if it names no zone. Throws
  * OperatorError.
  */
-export function sinceWhen(text: string, now: number): string {
+export function sinceWhen(text: string, now: number, flag = '--since'): string {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
   const [, day, time = 'T00:00', zone = 'Z'] =
@@ -81,9 +84,9 @@ export function sinceWhen(text: string, now: number): string {
   const isNoDay = day !== undefined && new Date(Date.parse(day) || 0).getUTCDate() !== Number(day.slice(-2));
   if (Number.isNaN(at) || isNoDay)
     throw new OperatorError(
-      `--since ${text}: write how long ago, such as 30m, 2h or 7d, or a day such as 2026-11-24.`,
+      `${flag} ${text}: write how long ago, such as 30m, 2h or 7d, or a day such as 2026-11-24.`,
     );
-  if (at > now) throw new OperatorError(`--since ${text}: that is still to come.`);
+  if (at > now) throw new OperatorError(`${flag} ${text}: that is still to come.`);
   return new Date(at).toISOString();
 }
 
@@ -99,6 +102,27 @@ export async function auditVerify({ config, json }: SharedOptions): Promise<void
   );
   const what = `${report.lines} lines in ${report.files} files`;
   print(report.problems.length === 0 ? `${what}: unchanged.` : `${what}: changed.`);
+}
+
+type Export = SharedOptions &
+  Readonly<{ file: string; format: ExportFormat; since?: string; until?: string; person?: string }>;
+
+/** Writes a part of the audit with a signed proof. Exit code 1 if the audit itself was changed (L18). */
+export async function auditExport({ config, json, file, format, person, ...times }: Export): Promise<void> {
+  checkFilter({ person });
+  const now = Date.now();
+  const [since, until] = (['since', 'until'] as const).map((name) => {
+    const text = times[name];
+    return text === undefined ? undefined : sinceWhen(text, now, `--${name}`);
+  });
+  const to = path.resolve(file);
+  const report = await askBot(config, 'audit export', { file: to, format, since, until, person });
+  if (report.problems.length > 0) process.exitCode = 1;
+  if (json === true) return printJson({ file: to, ...report });
+  const { lines, withheld, problems } = report;
+  print(`${to} is written: ${lines} lines, ${withheld} of which it has only the hash, and a signed proof.`);
+  if (problems.length > 0)
+    print(`The audit was changed, and the proof says so: \`${skilletHere()} audit verify\` shows where.`);
 }
 
 type Line = Readonly<Record<string, unknown>>;

@@ -75,7 +75,11 @@ const logSection = section({
   format: z.enum(['pretty', 'json']).optional(),
 });
 
-const auditSection = section({ arguments: z.boolean().default(false) });
+const auditSection = section({
+  arguments: z.boolean().default(false),
+  /** Undefined: the record is kept for good (L18). */
+  retention_days: z.int().min(1).optional(),
+});
 
 /** `[memory]`: notes, and search of what was said (K1, K5). */
 const memorySection = section({ enabled: z.boolean().default(true) });

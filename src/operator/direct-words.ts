@@ -25,12 +25,3 @@ export function toLetter({ message, ...item }: ListedItem): Letter {
     text: isRead ? text : `${direct} ${text.length} characters`,
   };
 }
-
-/** A line of the audit without the arguments of calls in direct messages (L6). */
-export function withoutDirectArguments(line: string): string {
-  if (!line.includes('"arguments":')) return line;
-  const read = JSON.parse(line) as Readonly<Record<string, unknown>>;
-  return isShared(read) || read['arguments'] === undefined
-    ? line
-    : JSON.stringify({ ...read, arguments: direct });
-}

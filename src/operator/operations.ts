@@ -2,7 +2,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { PairingRequest } from '../access/pairing.ts';
 import { auditKinds, auditPerson } from '../audit/audit-event.ts';
-import { matchLines } from '../audit/match-lines.ts';
+import { exportFormats } from '../audit/export-formats.ts';
+import { matchLines, withoutDirectArguments } from '../audit/match-lines.ts';
 import type { AnswerOperation } from '../channels/terminal/control.ts';
 import { removePlaceholder } from '../conversations/placeholder.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -12,7 +13,7 @@ import { skilletVersion } from '../core/version.ts';
 import type { FeatureOperations } from '../features/list.ts';
 import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
-import { toLetter, withoutDirectArguments } from './direct-words.ts';
+import { toLetter } from './direct-words.ts';
 import { listWork } from './list-work.ts';
 import { knownNames } from './look/known-names.ts';
 import { skillQuality } from './look/skill-quality.ts';
@@ -26,6 +27,11 @@ const installed = z.object({
   commit: textInput.optional(),
   skills: z.array(textInput).readonly(),
 });
+const auditPersonId = z
+  .string()
+  .regex(auditPerson, { error: 'write a whole id, such as "telegram:42"' })
+  .optional();
+const isoTime = z.iso.datetime({ error: 'write a time such as "2026-11-24T00:00:00Z"' }).optional();
 const writeLines = 'write how many lines, such as 20';
 const writeSkill = 'write the name of a skill';
 /** How many of the newest lines a filter looks through. */
@@ -33,13 +39,24 @@ const mostSearched = 20_000;
 const auditLines = z.object(
   {
     lines: z.int({ error: writeLines }).positive({ error: writeLines }),
-    person: z.string().regex(auditPerson, { error: 'write a whole id, such as "telegram:42"' }).optional(),
+    person: auditPersonId,
     skill: z.string({ error: writeSkill }).min(1, { error: writeSkill }).optional(),
-    since: z.iso.datetime({ error: 'write a time such as "2026-11-24T00:00:00Z"' }).optional(),
+    since: isoTime,
     kind: z.enum(auditKinds, { error: `write one of ${auditKinds.join(', ')}` }).optional(),
   },
   { error: 'write an object with "lines", such as { "lines": 20 }' },
 );
+const newFile = textInput.refine(
+  path.isAbsolute,
+  'write an absolute path: the bot may run in another folder',
+);
+const auditExport = z.object({
+  file: newFile,
+  format: z.enum(exportFormats),
+  since: isoTime,
+  until: isoTime,
+  person: auditPersonId,
+});
 const turnsAsked = z.object({ conversation: textInput, most: z.int().min(1).max(200) });
 /** What an operator can ask of a bot or of its store: by the command line, the control socket, or a page. */
 export function ownOperations(deps: OperateDeps) {
@@ -99,12 +116,9 @@ export function ownOperations(deps: OperateDeps) {
     }),
 
     /** Copies the store, if it is a file. */
-    backup: changes(
-      textInput.refine(path.isAbsolute, 'write an absolute path: the bot may run in another folder'),
-      async (file, onProgress) => {
-        return { copied: await store.backup(file, onProgress) };
-      },
-    ),
+    backup: changes(newFile, async (file, onProgress) => {
+      return { copied: await store.backup(file, onProgress) };
+    }),
     forget: changes(textInput, (sender) => deps.forget(sender)),
     /** Sums of this day (in the operator's time zone) and of the days after it. */
     stats: reads(z.iso.date(), (first) => store.stats(first)),
@@ -145,6 +159,8 @@ export function ownOperations(deps: OperateDeps) {
       return found.slice(-lines).map(withoutDirectArguments);
     }),
     'audit verify': reads(noInput, () => audit.verify()),
+    'audit key': reads(noInput, async () => ({ publicKey: await audit.publicKey() })),
+    'audit export': changes(auditExport, (to) => audit.exportTo(to)),
     /** Records a change in the audit. The command line has already changed the folder. */
     'skills installed': changes(installed, (of) => audit.record({ event: 'skills_installed', ...of })),
     'skills removed': changes(installed, (of) => audit.record({ event: 'skills_removed', ...of })),

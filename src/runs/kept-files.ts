@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Audit } from '../audit/create-audit.ts';
 import type { Folders } from '../folders/folders.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -71,12 +72,15 @@ export function createKeptFiles(folders: Folders): KeptFiles {
 export async function startRetention(options: {
   store: Store;
   files: KeptFiles;
+  audit: Audit;
   days(): number;
+  /** How many days the audit is kept; undefined: for good. */
+  auditDays(): number | undefined;
   clock: Clock;
   log: Log;
   signal: AbortSignal;
 }): Promise<void> {
-  const { store, files, days, clock, log, signal } = options;
+  const { store, files, audit, days, auditDays, clock, log, signal } = options;
   while (!signal.aborted) {
     const now = clock.now();
     const keptMs = days() * 86_400_000;
@@ -87,6 +91,11 @@ export async function startRetention(options: {
       .list('waiting')
       .then((waiting) => files.tidy(now, keptMs, waiting))
       .catch((error: unknown) => log.error({ err: error }, 'could not clean up the workspace'));
+    const kept = auditDays();
+    if (kept !== undefined)
+      await audit
+        .prune(now - kept * 86_400_000)
+        .catch((error: unknown) => log.error({ err: error }, 'could not clean up the audit'));
     await clock.sleep(everyMs, signal).catch(() => undefined);
   }
 }

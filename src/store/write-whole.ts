@@ -29,7 +29,7 @@ export function refuseTaken(file: string): void {
 }
 
 function taken(file: string): OperatorError {
-  return new OperatorError(`${file} is there already: name a new file, a backup overwrites nothing.`);
+  return new OperatorError(`${file} is there already: name a new file, because nothing is overwritten.`);
 }
 
 function explained(error: unknown, file: string): unknown {

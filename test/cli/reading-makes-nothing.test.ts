@@ -9,6 +9,7 @@ import { openCliHome } from '../support/run-cli.ts';
 const reading: readonly (readonly string[])[] = [
   ['access', 'explain', 'telegram:42'],
   ['accounts', 'list'],
+  ['audit', 'key'],
   ['audit', 'tail'],
   ['audit', 'verify'],
   ['capability', 'accounts'],

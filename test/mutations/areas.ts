@@ -102,13 +102,21 @@ export const areas: readonly Area[] = [
   { name: 'tar', files: ['lib/files/tar.ts'], tests: ['lib/tar.test.ts'] },
   {
     name: 'audit',
-    files: ['seal', 'audit-files', 'audit-names', 'create-audit', 'meetings'].map(
-      (file) => `audit/${file}.ts`,
-    ),
+    files: [
+      'seal',
+      'audit-files',
+      'audit-names',
+      'create-audit',
+      'export-audit',
+      'meetings',
+      'prune-audit',
+      'sign-export',
+    ].map((file) => `audit/${file}.ts`),
     tests: [
       'audit/audit-files.test.ts',
       'audit/audit.test.ts',
       'audit/create-audit.test.ts',
+      'audit/export-audit.test.ts',
       'audit/seal.test.ts',
       'operator/forget-places.test.ts',
     ],

@@ -1,3 +1,4 @@
+import type { ExportFormat } from '../../audit/export-formats.ts';
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
 import { askBot } from '../ask-bot.ts';
 import { argument, command, count, filled, flag, month, option, portNumber, senderId } from '../command.ts';
@@ -128,6 +129,33 @@ export const botCommands = [
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../audit.ts')).auditVerify(given),
+  }),
+  command({
+    name: 'audit export',
+    about: 'write a part of the audit into a new file, with a proof that anybody can check',
+    args: { file: argument('a new file, such as november.jsonl') },
+    options: {
+      since: option('when', 'from this time on: 30m, 2h, 7d ago, or a day such as 2026-11-24'),
+      until: option('when', 'only before this time'),
+      person: option('id', 'only entries of this person; of the others the file has the hashes'),
+      format: option<ExportFormat>('form', 'jsonl as written, csv for a spreadsheet, otlp for a log server', {
+        choices: ['jsonl', 'csv', 'otlp'],
+        preset: 'jsonl',
+      }),
+    },
+    examples: ['skillet audit export november.jsonl --since 2026-11-01 --until 2026-12-01'],
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../audit.ts')).auditExport(given),
+  }),
+  command({
+    name: 'audit key',
+    about: 'print the public key that exports are checked with',
+    needs: 'bot',
+    async run({ config }) {
+      const { publicKey } = await askBot(config, 'audit key');
+      print(publicKey.trimEnd());
+    },
   }),
   command({
     name: 'backup',
