@@ -33,6 +33,7 @@ const scenes: Readonly<Record<string, (t: TestContext) => Promise<Scene>>> = {
     skip: bubblewrapHere.skip,
     replaced: [[/8973/g, String(await freePort())]],
   }),
+  'another-model.md': async () => ({ replaced: [[/8975/g, String(await freePort())]] }),
   'behind-a-proxy.md': async () => ({ replaced: [[/8974/g, String(await freePort())]] }),
   'two-bots.md': async () => ({
     replaced: [

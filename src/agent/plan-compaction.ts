@@ -189,8 +189,8 @@ function textOf(content: Anthropic.ToolResultBlockParam['content']): string {
 }
 
 /**
- * Estimates tokens: a quarter for each ASCII character, half for other letters, one for East Asian scripts and emoji,
- * 1,600 for a picture, and by size for a PDF.
+ * Estimates tokens as a whole number: a quarter for each ASCII character, half for other letters, one for East Asian
+ * scripts and emoji, 1,600 for a picture, and by size for a PDF.
  */
 export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(ofText(value));
@@ -218,7 +218,7 @@ function tokensOfMembers(value: object): number {
     const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member !== undefined) tokens += ofText(key) + 1 + estimateTokens(member);
   }
-  return tokens;
+  return Math.ceil(tokens);
 }
 
 function ofText(text: string): number {

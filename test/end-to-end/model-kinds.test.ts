@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { ModelApi } from '../../src/core/model.ts';
 import { chatFolder } from '../../src/tools/built-in/run-folders.ts';
+import type { Loose } from '../servers/chat/chat-chunks.ts';
 import { startChatServer } from '../servers/chat/chat-server.ts';
 import { type Script } from '../servers/messages/messages-server.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
@@ -119,6 +120,38 @@ test('M17 a bot that is killed while Chat Completions stream asks again, and ans
   assert.equal(ann.dm.sent().filter(({ text }) => text === 'A whole answer.').length, 1);
   assert.equal(server.requests.length, 2);
 });
+
+const servers: Readonly<Record<string, Loose>> = {
+  'counts no tokens': { noUsage: true },
+  'leaves out ids, indexes, counts and the end': {
+    noUsage: true,
+    noDone: true,
+    noIds: true,
+    noIndexes: true,
+    saysStop: true,
+  },
+  'answers whole, with objects as arguments and thinking between tags': {
+    noStream: true,
+    objects: true,
+    thinking: 'tags',
+  },
+};
+
+for (const [differs, loose] of Object.entries(servers))
+  test(`M19 G4 a turn with a skill is answered and counted by a server that ${differs}`, async (t) => {
+    const bot = await startWholeBot(t, {
+      api: 'openai',
+      loose,
+      toml: open,
+      script: marker,
+      skills: { mark: skill },
+    });
+    const ann = bot.telegram.person({ name: 'Ann' });
+    ann.says('make a mark');
+    await ann.dm.nextMessage('It says mark');
+    ann.says('/status');
+    await ann.dm.nextMessage(/Your tokens today: [1-9],\d{3} of/);
+  });
 
 test('M17 S2 G4 on Chat Completions secrets stay out, tokens and dollars count, and limits hold', async (t) => {
   const bot = await startWholeBot(t, {

@@ -5,6 +5,7 @@ import { openBot, type OpenBot } from '../../src/bot/open-bot.ts';
 import { openChannels } from '../../src/bot/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import type { SandboxReach } from '../../src/sandbox/open-sandbox.ts';
+import type { Loose } from '../servers/chat/chat-chunks.ts';
 import { startChatServer } from '../servers/chat/chat-server.ts';
 import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
 import { quietLog } from './quiet-log.ts';
@@ -41,6 +42,8 @@ export type WholeBotOptions = Readonly<{
   script?: Script;
   /** The API of the model's server; default: what SKILLET_TEST_API names, else the Messages API. */
   api?: 'anthropic' | 'openai';
+  /** In what the model's server differs from OpenAI's; for `api: 'openai'`. */
+  loose?: Loose;
   /** Front matter and body by name. */
   skills?: Readonly<Record<string, string>>;
   channels?: readonly ('telegram' | 'slack')[];
@@ -73,7 +76,9 @@ export async function startWholeBot(
   const slack = await startSlackServer(options.scopes === undefined ? {} : { scopes: options.scopes });
   const { api = process.env['SKILLET_TEST_API'] ?? 'anthropic' } = options;
   const isChat = api === 'openai';
-  const messages = await (isChat ? startChatServer : startMessagesServer)({ script: script ?? [] });
+  const messages = isChat
+    ? await startChatServer({ script: script ?? [], loose: options.loose ?? {} })
+    : await startMessagesServer({ script: script ?? [] });
   const file = path.join(home, 'config.toml');
   const bots: (() => Promise<void>)[] = [];
   t.after(async () => {

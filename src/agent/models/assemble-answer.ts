@@ -252,14 +252,19 @@ function asFields(value: unknown): Fields {
   return (asObject(value) ?? {}) as Fields;
 }
 
-/** The positive counts of a usage, as whole numbers. */
+/** More tokens than any answer has, in case that a server counts nonsense: the store keeps whole numbers. */
+const mostTokens = 1_000_000_000;
+
+/** The positive counts of a usage, as whole numbers up to `mostTokens`. */
 function countsOf(usage: unknown): Fields {
   const fields = asFields(usage);
   const counts = Object.entries({ ...fields, ...asFields(fields['cache_creation']) }).map(
     ([key, count]) => [key, Number(count)] as const,
   );
   return Object.fromEntries(
-    counts.flatMap(([key, count]) => (Number.isFinite(count) && count > 0 ? [[key, Math.round(count)]] : [])),
+    counts.flatMap(([key, count]) =>
+      Number.isFinite(count) && count > 0 ? [[key, Math.min(mostTokens, Math.round(count))]] : [],
+    ),
   );
 }
 

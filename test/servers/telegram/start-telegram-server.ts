@@ -97,7 +97,7 @@ export type TelegramServer = AsyncDisposable &
 export async function startTelegramServer(options: TelegramServerOptions = {}): Promise<TelegramServer> {
   const { clock = systemClock, token = '123456789:AAtestTokenOfTheStrictServer_0123456' } = options;
   const me = botUser(token, options);
-  const waiting = createWaiting(options.patienceMs ?? 60_000);
+  const waiting = createWaiting(options.patienceMs ?? 60_000, () => lastCalls(recorded));
   const queue = createUpdateQueue({ clock, arrived: () => arrived(), forgotten: waiting.check });
   const world = createWorld({ me, clock, queue, changed: waiting.check });
   const faults = createFaults();
@@ -277,6 +277,12 @@ function checkToken(given: string, token: string): void {
     throw new BotApiError(401, 'Unauthorized: invalid token specified');
   }
   if (given !== token) throw new BotApiError(401, 'Unauthorized');
+}
+
+/** The last calls of the bot that changed something, for a test that waits in vain. */
+function lastCalls(recorded: readonly Readonly<{ method: string; args: Arguments }>[]): string {
+  const calls = recorded.filter(({ method }) => !/^(?:get|delete|set)/i.test(method)).slice(-5);
+  return calls.map(({ method, args }) => `\n  ${method} ${JSON.stringify(args).slice(0, 400)}`).join('');
 }
 
 function botUser(

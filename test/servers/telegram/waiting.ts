@@ -10,8 +10,11 @@ export type Waiting = Readonly<{
   stop(): void;
 }>;
 
-/** Waiting for things to happen, without polling. Whoever waits longer than `patienceMs` is told for what. */
-export function createWaiting(patienceMs: number): Waiting {
+/**
+ * Waiting for things to happen, without polling. Whoever waits longer than `patienceMs` is told for what, and what
+ * happened last.
+ */
+export function createWaiting(patienceMs: number, last: () => string = () => ''): Waiting {
   const waiters = new Set<Waiter>();
   const faults: Error[] = [];
   const failAll = (reason: Error): void => {
@@ -35,7 +38,10 @@ export function createWaiting(patienceMs: number): Waiting {
           fail: (reason) => end(() => reject(reason)),
         };
         const late = new Error(`waited ${patienceMs} ms in vain for ${what}`);
-        const timer = setTimeout(() => waiter.fail(late), patienceMs);
+        const timer = setTimeout(() => {
+          late.message += last();
+          waiter.fail(late);
+        }, patienceMs);
         waiters.add(waiter);
         waiter.check();
       });
