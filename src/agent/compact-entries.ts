@@ -4,7 +4,15 @@ import { isHiddenTurn, asStub, collapseActiveSkills, beginningOfLastTurn, type V
 import { toMessages, isShown, newestSummary, viewEntries, type Summary } from './to-messages.ts';
 import { taintIn, type Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
+import {
+  addTokens,
+  noTokens,
+  type Model,
+  type ModelRequest,
+  type Share,
+  type Tokens,
+  type Used,
+} from '../core/model.ts';
 import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
@@ -91,6 +99,7 @@ export async function compactEntries(
     // Everything was read for the summary.
     taint: taintIn(entries),
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
+    shares: sharesOf([made, ...(own === undefined ? [] : [own])], model.alias),
     // It only grows, because ids of calls depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
@@ -125,20 +134,24 @@ async function ownPart(
   { cut, tail }: CompactionPlan,
   everybody: Viewer | undefined,
   asking: Asking,
-): Promise<Readonly<{ part?: NonNullable<Summary['own']>; tokens: Tokens }> | undefined> {
+): Promise<(Readonly<{ part?: NonNullable<Summary['own']> }> & Used) | undefined> {
   const first = entries[cut];
   if (everybody === undefined || first?.kind !== 'user' || first.sender === undefined) return undefined;
   const done = entries.slice(cut, tail);
   if (!isHiddenTurn(done, everybody)) return undefined;
   const made = await summarise(toMessages(done.map(asStub), { files: 'words' }), asking);
   return made.ok
-    ? { part: { sender: first.sender, text: made.text }, tokens: made.tokens }
-    : { tokens: made.tokens };
+    ? { ...made, part: { sender: first.sender, text: made.text } }
+    : { tokens: made.tokens, shares: made.shares };
 }
 
-type Made = Readonly<
-  { tokens: Tokens } & ({ ok: true; text: string } | { ok: false; passing: boolean; cause: string })
->;
+/** Whose tokens a summary took. Undefined: only the chosen model's. */
+function sharesOf(used: readonly Used[], chosen: string): readonly Share[] | undefined {
+  if (used.every(({ shares }) => shares === undefined)) return undefined;
+  return used.flatMap(({ tokens, shares = [{ alias: chosen, tokens }] }) => shares);
+}
+
+type Made = Used & Readonly<{ ok: true; text: string } | { ok: false; passing: boolean; cause: string }>;
 
 type Asking = Readonly<{ model: Model; limit: number; room: number; signal: AbortSignal }>;
 
@@ -149,17 +162,17 @@ async function summarise(
   const words = Math.round(limit / tokensPerWord);
   try {
     const request = summaryRequest(messages, { words, room });
-    const { content, stopReason, tokens } = await model.complete(request, signal);
+    const { content, stopReason, tokens, shares } = await model.complete(request, signal);
     const text = content
       .map((block) => (block.type === 'text' ? block.text : ''))
       .join('')
       .trim();
-    const failed = (cause: string): Made => ({ ok: false, passing: false, cause, tokens });
+    const failed = (cause: string): Made => ({ ok: false, passing: false, cause, tokens, shares });
     if (stopReason !== 'end_turn' && stopReason !== 'stop_sequence') return failed(stopReason);
     if (text === '') return failed('an empty summary');
     if (estimateTokens(text) > Math.min(limit * 2, estimateTokens(messages)))
       return failed('a summary that is too long');
-    return { ok: true, text, tokens };
+    return { ok: true, text, tokens, shares };
   } catch (error) {
     if (signal.aborted) return { ok: false, passing: true, cause: 'aborted', tokens: noTokens };
     if (!(error instanceof ModelError)) throw error;

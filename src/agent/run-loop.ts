@@ -254,8 +254,8 @@ function createAsk({
 const nameOf = ({ name }: ToolSpec): string => name;
 
 /** What is stored of an answer. A field that the store does not know would count as one of a newer version (Q15). */
-function entryOf({ content, stopReason, tokens, model, binding }: ModelAnswer) {
-  return { kind: 'assistant', content, stopReason, tokens, model, binding } as const;
+function entryOf({ content, stopReason, tokens, model, binding, shares }: ModelAnswer) {
+  return { kind: 'assistant', content, stopReason, tokens, model, binding, shares } as const;
 }
 
 function endsStopped(entries: readonly Entry[]): boolean {

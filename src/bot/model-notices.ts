@@ -51,5 +51,8 @@ export function createModelNotices(options: {
     };
   }
 
-  return (models) => ({ ...models, get: (name) => reporting(models.get(name)) });
+  return (models) => ({
+    ...models,
+    get: (name, around = (model) => model) => models.get(name, (model) => around(reporting(model))),
+  });
 }

@@ -143,6 +143,7 @@ export async function openBot(options: {
       createModels(models, {
         log,
         clock,
+        onHop: (hop) => health.meter.count('model_fallbacks', hop),
         measure: (model) => traceModel(health.measureModel(model), resolveModel(models, model.alias)),
       }),
     terminals: {

@@ -21,7 +21,10 @@ export type Clean = () => Redaction;
 
 /** Redacts what models are sent and what they answer (U3, S2). */
 export function cleanModels(models: Models, clean: Clean): Models {
-  return { ...models, get: (name) => cleanModel(models.get(name), clean) };
+  return {
+    ...models,
+    get: (name, around = (model) => model) => models.get(name, (model) => around(cleanModel(model, clean))),
+  };
 }
 
 function cleanModel(model: Model, clean: Clean): Model {

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { ModelSettings } from '../core/model.ts';
+import type { ModelsSettings } from '../core/model.ts';
 import { deepFreeze } from '../lib/json/json-values.ts';
 import { modelAliases } from './model-aliases.ts';
 import { withGroups } from './people-groups.ts';
@@ -18,7 +18,7 @@ type DeepReadonly<T> = unknown extends T
 /** The config in force: defaults filled in, folders absolute, aliases with their endpoint, and frozen. */
 export type Config = DeepReadonly<
   Omit<Settings, 'models' | 'store'> & {
-    models: { fallback?: string; aliases: Record<string, ModelSettings> };
+    models: ModelsSettings;
     store: { url: string };
     /** Absolute path of the file; undefined if there is none. */
     path?: string;

@@ -43,7 +43,7 @@ type Env = Readonly<Record<string, string | undefined>>;
  * model answers. The built-in ones are Claude's: beside a default of another kind they need Anthropic's key.
  */
 export function modelAliases(
-  { fallback, aliases: written }: WrittenModels,
+  { fallback, fallbackOn, aliases: written }: WrittenModels,
   env: Env,
 ): Readonly<{
   models: ModelsSettings;
@@ -76,7 +76,7 @@ export function modelAliases(
       model: modelOfAlias(name, given),
     };
   }
-  return { models: { fallback, aliases }, taken };
+  return { models: { fallback, fallbackOn, aliases }, taken };
 }
 
 /** Where the API key of an alias or of `ALIAS/model-id` is written, in words for the operator (M14). */
@@ -101,7 +101,7 @@ export function checkModelNames(
   { models, agent }: Readonly<Record<string, unknown>>,
   complain: Complain,
 ): void {
-  const { aliases, fallback } = (models ?? {}) as Partial<WrittenModels>;
+  const { aliases, fallback = [] } = (models ?? {}) as Partial<WrittenModels>;
   if (aliases === undefined) return;
   const names = [...new Set([...Object.keys(aliases), 'default', ...Object.keys(builtIn)])];
   for (const [name, alias] of Object.entries(aliases)) {
@@ -116,8 +116,19 @@ export function checkModelNames(
     const known = nearest(name, names)[0] ?? names.join(', ');
     complain(path, `no alias under [models] has this name: write ${known}, or add it there`);
   };
-  check(['models', 'fallback'], fallback);
-  check(['agent', 'model'], (agent as Partial<z.output<typeof agentSection>> | undefined)?.model);
+  const { model = 'default' } = (agent ?? {}) as Partial<z.output<typeof agentSection>>;
+  for (const name of fallback) check(['models', 'fallback'], name);
+  checkFallback(fallback, model, complain);
+  check(['agent', 'model'], model);
+}
+
+/** Complains of a list that leads back to where it began, which would ask a model that gave no answer again. */
+function checkFallback(fallback: readonly string[], main: unknown, complain: Complain): void {
+  const say = (write: string): void => complain(['models', 'fallback'], write);
+  const twice = fallback.find((name, at) => fallback.indexOf(name) < at);
+  if (twice !== undefined) say(`${twice} is named twice: remove one`);
+  else if (fallback.length > 0 && fallback.every((name) => name === main))
+    say(`${fallback.join()} is the main agent's model, so it would fall back to itself: name another alias`);
 }
 
 /** The API of an alias, which may be that of `default`. */

@@ -46,7 +46,7 @@ export function unpricedLimits(
   if (path === undefined) return [];
   const named = [
     ...Object.keys(models.aliases),
-    ...[agent.model, models.fallback],
+    ...[agent.model, ...(models.fallback ?? [])],
     ...Object.values(agents).map(({ model }) => model),
     ...Object.values(skills.byName).map(({ model }) => model),
   ];

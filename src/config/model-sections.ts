@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { effortLevels } from '../core/claude-models.ts';
+import { fallbackCauses, type FallbackCause } from '../core/model.ts';
 import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
@@ -32,21 +33,26 @@ const alias = section({
 });
 type Alias = z.output<typeof alias>;
 /** `[models]` as the file has it, without built-in aliases. */
-export type WrittenModels = { fallback?: string; aliases: Record<string, Alias> };
+export type WrittenModels = Fallbacks & { aliases: Record<string, Alias> };
+type Fallbacks = { fallback?: string[] | undefined; fallbackOn?: FallbackCause[] | undefined };
 
-/** `[models]`: aliases (M1), and `fallback` for when a model fails (M4). */
-export const modelsSection = z.codec(
-  z.object({ fallback: z.string().min(1).optional() }).catchall(alias),
-  z.custom<WrittenModels>(),
-  {
-    decode: ({ fallback, ...aliases }) => ({
-      fallback,
-      aliases,
-    }),
-    encode: ({ aliases, ...rest }) =>
-      ({ ...rest, ...aliases }) as Record<string, Alias> & { fallback?: string },
-  },
-);
+const fallbacks = {
+  /** One name is a list of one. */
+  fallback: z
+    .codec(z.union([z.string().min(1), z.array(z.string().min(1))]), z.array(z.string()), {
+      decode: (names) => (typeof names === 'string' ? [names] : names),
+      encode: (names) => names,
+    })
+    .optional(),
+  fallback_on: z.array(z.enum(fallbackCauses)).optional(),
+};
+
+/** `[models]`: aliases (M1), and `fallback` for when a model gives no answer (M4, M18). */
+export const modelsSection = z.codec(z.object(fallbacks).catchall(alias), z.custom<WrittenModels>(), {
+  decode: ({ fallback, fallback_on: fallbackOn, ...aliases }) => ({ fallback, fallbackOn, aliases }),
+  encode: ({ aliases, fallbackOn, ...rest }) =>
+    ({ ...rest, fallback_on: fallbackOn, ...aliases }) as Record<string, Alias> & Fallbacks,
+});
 
 export const agentSection = section({
   model: z.string().min(1).default('default'),

@@ -105,7 +105,7 @@ function withLongForms(data: unknown): unknown {
   if (typeof models !== 'object' || models === null) return data;
   const long = Object.entries(models).map(([name, value]: [string, unknown]) => [
     name,
-    typeof value === 'string' && name !== 'fallback' ? { model: value } : value,
+    typeof value === 'string' && name !== 'fallback' && name !== 'fallback_on' ? { model: value } : value,
   ]);
   return { ...(data as object), models: Object.fromEntries(long) as unknown };
 }

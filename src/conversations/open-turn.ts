@@ -75,7 +75,9 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     visible,
     chat,
     here,
-    model: whileAdmitted(deps.withPictures(models.get(here.model), chat), requester, deps.stillAdmitted),
+    model: models.get(here.model, (model) =>
+      whileAdmitted(deps.withPictures(model, chat), requester, deps.stillAdmitted),
+    ),
     command: (name, args) => deps.writeCommand(conversation, name, args),
     answers: new Set(),
   };

@@ -61,7 +61,7 @@ export function createOverview(
     },
     async status(reader, conversation) {
       const say = sayIn(reader.language);
-      const standing = { model: runtime().config.agent.model, persona: '' };
+      const standing = { model: runtime().config.agent.model, isChosen: false, persona: '' };
       const here = conversation === undefined ? standing : await chatAgent.of(conversation);
       return {
         model: [say`Model: ${modelName(say, here.model)}`, ...goneWords(here, say)].join(' '),

@@ -7,6 +7,7 @@ import type { SeenChatType } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
+import { sayIn } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import { once } from '../lib/async/mutex.ts';
 import type { Log } from '../lib/log.ts';
@@ -18,6 +19,7 @@ import type { AgentDeps } from '../runs/agent-deps.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
 import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
+import { nameModel } from '../tools/settings/chat-agent.ts';
 import { activeSkillsOf, createLookupTools, type ActiveSkills, type LookupTools } from './active-skills.ts';
 import { lentTools } from './lent-tools.ts';
 import { turnPartsOf } from './parts-of-features.ts';
@@ -71,7 +73,11 @@ export async function createTurnContext(
     maxTurns: deps.runtime().config.agent.maxTurns,
     parts: {
       ...parts,
-      footer: (all) => parts.footer(ofTurn(all, item.key)),
+      async footer(all) {
+        const now = ofTurn(all, item.key);
+        const footer = await parts.footer(now);
+        return { ...footer, text: `${footer.text}${insteadWords(now, turn, deps)}` };
+      },
       rateable: (all) => parts.rateable(ofTurn(all, item.key)),
     },
   };
@@ -81,6 +87,23 @@ export async function createTurnContext(
 function whoseIn({ transcript, requester, message }: OpenTurn, { store }: AgentDeps): WhoseWords {
   const of = { transcript, sender: requester.sender, unattended: isUnattended(message.task) };
   return (text, what) => (what === 'title' ? whoseTitle(text, of, store) : whoseWords(text, of, store));
+}
+
+/** Tells once that another model answered than the one that was chosen in this chat (M18). */
+function insteadWords(
+  entries: readonly Entry[],
+  { here, message: { sender } }: OpenTurn,
+  { runtime }: AgentDeps,
+): string {
+  if (!here.isChosen) return '';
+  const { models } = runtime().config;
+  const others = entries.flatMap((entry) =>
+    entry.kind === 'assistant' ? (entry.shares?.filter(({ cause }) => cause === undefined) ?? []) : [],
+  );
+  const last = others.findLast(({ alias }) => alias !== here.model);
+  if (last === undefined) return '';
+  const say = sayIn(sender.language);
+  return `\n\n${say`${nameModel(models, last.alias)} answered, because ${nameModel(models, here.model)} could not.`}`;
 }
 
 function ofTurn(all: readonly Entry[], key: string): readonly Entry[] {

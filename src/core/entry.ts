@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Tokens } from './model.ts';
+import type { Share, Tokens } from './model.ts';
 import type { ShownFile } from './received.ts';
 import type { DeliveredFile } from './tool.ts';
 
@@ -43,6 +43,8 @@ export type Entry =
       model: string;
       /** Its thinking is sent back only in a request with the same binding. Undefined: never (M13). */
       binding?: string;
+      /** The models that were asked, in order, if the chosen one gave no answer (M18). */
+      shares?: readonly Share[];
       at: number;
     }>
   /** A tool call began. It was interrupted if no `tool_result` follows. */
@@ -74,6 +76,8 @@ export type Entry =
       own?: Readonly<{ sender: string; text: string }>;
       taint?: Taint;
       tokens: Tokens;
+      /** Whose tokens these are, if not only the chosen model's (M18). */
+      shares?: readonly Share[];
       at: number;
     }>;
 

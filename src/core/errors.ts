@@ -1,3 +1,4 @@
+import type { FallbackCause } from './model.ts';
 import type { Words } from './texts/say.ts';
 
 /** A message could not be sent. `outcome` says what can be done about it (Q6, H8). */
@@ -52,6 +53,8 @@ export class ModelError extends Error {
   /** What the API said, on one line; undefined if it said nothing. */
   readonly said: string | undefined;
   readonly forOperator: ForOperator | undefined;
+  /** Why another model may answer instead (M18). Undefined: it would fail, too. */
+  readonly why: FallbackCause | undefined;
 
   constructor(
     message: string,
@@ -62,7 +65,8 @@ export class ModelError extends Error {
       tooLarge?: boolean;
       aboutFiles?: boolean;
       said?: string;
-      forOperator?: ForOperator;
+      forOperator?: ForOperator | undefined;
+      why?: FallbackCause | undefined;
       cause?: unknown;
     },
   ) {
@@ -74,6 +78,7 @@ export class ModelError extends Error {
     this.aboutFiles = more.aboutFiles ?? false;
     this.said = more.said;
     this.forOperator = more.forOperator;
+    this.why = more.why;
   }
 }
 

@@ -1,3 +1,5 @@
+import { fallbackCauses } from './model.ts';
+
 const named: readonly string[] = [];
 
 /** Counters of the bot. Their labels hold no private data (L4). */
@@ -20,6 +22,10 @@ export const counters = {
   model_tokens: {
     help: 'Tokens as the models report them',
     labels: { model: named, kind: ['input', 'output', 'cache_read', 'cache_write'] },
+  },
+  model_fallbacks: {
+    help: 'Requests that the next language model was asked, by cause',
+    labels: { model: named, fallback: named, cause: fallbackCauses },
   },
   tool_calls: { help: 'Tool calls of models', labels: { tool: named, outcome: ['ok', 'error'] } },
   runs: { help: 'Skill runs that ended', labels: { skill: named, status: named } },

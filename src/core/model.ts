@@ -32,6 +32,52 @@ export function asPriced({ cacheWriteHour = 0, ...tokens }: Tokens): Tokens {
   return { ...tokens, cacheWrite: tokens.cacheWrite + Math.round(cacheWriteHour * (hourFactor - 1)) };
 }
 
+/** Why a model gave no answer, if another one may be asked instead (M18). */
+export const fallbackCauses = ['busy', 'down', 'key', 'credit', 'too_long', 'refusal'] as const;
+export type FallbackCause = (typeof fallbackCauses)[number];
+
+/** A model that was asked. `cause` says why it gave no answer. Undefined: it answered. */
+export type Share = Readonly<{ alias: string; tokens: Tokens; cause?: FallbackCause | undefined }>;
+
+/** What was used, and by whom if not only by the chosen model. */
+export type Used = Readonly<{ tokens: Tokens; shares?: readonly Share[] | undefined }>;
+
+/**
+ * The tokens of each model, under the name that statistics have for it: its alias or, if it answered in place of
+ * another one, `haiku ← default (busy)` (M18).
+ */
+export function usedBy(
+  { tokens, shares }: Used,
+  chosen: string,
+): readonly Readonly<{
+  model: string;
+  tokens: Tokens;
+}>[] {
+  if (shares === undefined) return [{ model: chosen, tokens }];
+  return shares.flatMap(({ alias, cause, tokens: own }, at) => {
+    if (cause !== undefined) return isNothing(own) ? [] : [{ model: alias, tokens: own }];
+    const since = shares.slice(0, at).findLastIndex((one) => one.cause === undefined) + 1;
+    const first = since < at ? shares[since] : undefined;
+    return [
+      {
+        model: first === undefined ? alias : `${alias}${inPlaceOf}${first.alias} (${first.cause})`,
+        tokens: own,
+      },
+    ];
+  });
+}
+
+function isNothing({ input, output, cacheRead, cacheWrite }: Tokens): boolean {
+  return input + output + cacheRead + cacheWrite === 0;
+}
+
+const inPlaceOf = ' ← ';
+
+/** The alias of a name in statistics. */
+export function aliasInStats(name: string): string {
+  return name.split(inPlaceOf, 1)[0] ?? name;
+}
+
 export type ModelRequest = Readonly<{
   system: readonly Anthropic.TextBlockParam[];
   messages: readonly Anthropic.MessageParam[];
@@ -52,6 +98,8 @@ export type ModelAnswer = Readonly<{
   stopReason: Anthropic.StopReason;
   tokens: Tokens;
   model: string;
+  /** The models that were asked, in order, if the chosen one gave no answer (M18). */
+  shares?: readonly Share[];
   /** From the request to the first byte of the stream, in milliseconds. */
   firstChunkMs?: number;
   /** Thinking is sent back only in a request with the same binding. Undefined: never (M13). */
@@ -77,13 +125,21 @@ export type Model = Readonly<{
 }>;
 
 export type Models = Readonly<{
-  /** The model of an alias or of `ALIAS/model-id`; for any other name the default (U2). */
-  get(name?: string): Model;
+  /**
+   * The model of an alias or of `ALIAS/model-id`; for any other name the default (U2). `around` puts something around
+   * each model that may answer in its place, too.
+   */
+  get(name?: string, around?: (model: Model) => Model): Model;
   /** Why `get` returns the default for this name; undefined if it does not. */
   check(name: string): Diagnostic | undefined;
   /** True if `get()` is the offline model, because no model is configured (M1). */
   offline: boolean;
 }>;
+
+/** Models of which all names are this one. */
+export function onlyModel(model: Model): Models {
+  return { get: (_, around = (one) => one) => around(model), check: () => undefined, offline: false };
+}
 
 /** The API by which a model is asked (M17). `openai` is Chat Completions of any server. */
 export type ModelApi = 'anthropic' | 'openai' | 'bedrock' | 'vertex';
@@ -116,7 +172,10 @@ export type CacheTtl = 'auto' | '5m' | '1h';
 
 /** All models, complete with the built-in aliases and the endpoint and key of `default`. */
 export type ModelsSettings = Readonly<{
-  fallback?: string;
+  /** Aliases that are asked in this order if a model gives no answer. */
+  fallback?: readonly string[] | undefined;
+  /** For which causes they are asked. Default: for all but a refusal. */
+  fallbackOn?: readonly FallbackCause[] | undefined;
   aliases: Readonly<Record<string, ModelSettings>>;
 }>;
 

@@ -3,7 +3,7 @@ import type { Config } from '../config/complete-config.ts';
 import { pricesOf } from '../config/model-prices.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import { localDay, operatorZone, untilNextDay } from '../core/local-time.ts';
-import { asPriced, resolveModel, type Tokens } from '../core/model.ts';
+import { aliasInStats, asPriced, resolveModel, type Tokens } from '../core/model.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -239,8 +239,9 @@ function waitText(ms: number, say: Say): string {
 }
 
 /** US dollars by the prices of the alias or the list price; undefined if neither is known. */
-export function costOf({ models }: Config, alias: string, tokens: Tokens): number | undefined {
-  const settings = resolveModel(models, alias);
+/** What the tokens of a model cost, in US dollars. Undefined: it has no price. `model` is its name in statistics. */
+export function costOf({ models }: Config, model: string, tokens: Tokens): number | undefined {
+  const settings = resolveModel(models, aliasInStats(model));
   const prices = settings && pricesOf(settings);
   if (prices === undefined) return undefined;
   const { input, output, cacheRead, cacheWrite } = asPriced(tokens);

@@ -165,7 +165,7 @@ function checkWriters(config: Config): readonly Finding[] {
 }
 
 function checkModels({ models, agent }: Config): readonly Finding[] {
-  const { aliases, fallback } = models;
+  const { aliases, fallback = [] } = models;
   const isOut = (name: string): boolean => aliases[name] !== undefined && !isReachable(aliases[name]);
   const names = isOut('default')
     ? ['default']
@@ -182,7 +182,7 @@ function checkModels({ models, agent }: Config): readonly Finding[] {
     return [{ level: 'error', code: 'MODEL_PACKAGE', key: ['models', name, 'api'], message }];
   });
   const named: readonly (readonly [KeyPath, string | undefined])[] = [
-    [['models', 'fallback'], fallback],
+    ...fallback.map((name): readonly [KeyPath, string] => [['models', 'fallback'], name]),
     [['agent', 'model'], agent.model],
   ];
   // Beside a default of another kind, Claude's built-in aliases exist only with their key.

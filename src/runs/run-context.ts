@@ -90,10 +90,8 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   return {
     ok: true,
     sensitive: isSensitive(skill, rules),
-    model: whileAdmitted(
-      withPictures(models.get(plan.model), plan.shared),
-      context.requester,
-      deps.stillAdmitted,
+    model: models.get(plan.model, (model) =>
+      whileAdmitted(withPictures(model, plan.shared), context.requester, deps.stillAdmitted),
     ),
     maxIterations: plan.maxIterations,
     timeoutSeconds: plan.skill.timeoutSeconds,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Entry } from '../core/entry.ts';
 import { localDay } from '../core/local-time.ts';
-import { asPriced } from '../core/model.ts';
+import { asPriced, usedBy } from '../core/model.ts';
 import type { Step, Store } from '../store/store.ts';
 
 /** The id of a run, its journal and its scratch folder. It is the same when the call is repeated. */
@@ -23,7 +23,13 @@ type User = Readonly<{ sender: string; conversation: string; skill: string; mode
  */
 export function useOfEntry(entry: Entry, user: User, zone: string): NonNullable<Step['usage']> {
   if (entry.kind !== 'assistant' && entry.kind !== 'summary') return [];
-  return [{ ...user, day: localDay(entry.at, zone), tokens: asPriced(entry.tokens) }];
+  const day = localDay(entry.at, zone);
+  return usedBy(entry, user.model).map(({ model, tokens }) => ({
+    ...user,
+    day,
+    model,
+    tokens: asPriced(tokens),
+  }));
 }
 
 export async function hasStarted(

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
 import type { Entry, ActiveSkill, Taint } from '../core/entry.ts';
-import type { Tokens } from '../core/model.ts';
+import { fallbackCauses, type Share, type Tokens } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { DeliveredFile } from '../core/tool.ts';
 import type { FieldsOf } from './stored-json.ts';
@@ -18,6 +18,15 @@ const tokens = z.object({
   cacheWrite: z.number(),
   cacheWriteHour: z.number().optional(),
 } satisfies FieldsOf<Tokens>);
+const shares = z
+  .array(
+    z.object({
+      alias: text,
+      tokens,
+      cause: z.enum(fallbackCauses).optional(),
+    } satisfies FieldsOf<Share>),
+  )
+  .optional();
 /** The taint of something stored, as stores write them (S7). */
 export const storedTaint: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
 export const storedActiveSkill: z.ZodType<ActiveSkill | undefined> = z
@@ -64,6 +73,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     tokens,
     model: text,
     binding: text.optional(),
+    shares,
     at,
   } satisfies FieldsOf<EntryOf<'assistant'>>),
   z.object({
@@ -99,6 +109,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     own: z.object({ sender: text, text }).optional(),
     taint: storedTaint,
     tokens,
+    shares,
     at,
   } satisfies FieldsOf<EntryOf<'summary'>>),
 ]);

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { httpModelAt, type ModelAt } from '../support/model-at.ts';
-import { withFallback } from '../../src/agent/models/create-models.ts';
+import { withFallback } from '../../src/agent/models/with-fallback.ts';
 import { createSilenceWatch } from '../../src/agent/models/silence-watch.ts';
 import { createServer } from '../../src/lib/net/node-http.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -397,7 +397,7 @@ test('M4 a server that sends no header for 290 s is not asked again: the fallbac
   assert.match(lines.join(''), /the model gave no answer/);
   const server = await serve(t, [{ content: [{ type: 'text', text: 'from the other' }] }]);
   const { log } = recorder();
-  const both = withFallback(model, connect(server).model, log);
+  const both = withFallback([model, connect(server).model], { resting: new Map(), log, clock });
   const { content } = await both.complete(hello, signal);
   assert.deepEqual(
     content.map((block) => block.type === 'text' && block.text),

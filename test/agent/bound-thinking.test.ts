@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { httpModelAt } from '../support/model-at.ts';
 import { runLoop, type LoopDeps, type LoopInput } from '../../src/agent/run-loop.ts';
-import { withFallback } from '../../src/agent/models/create-models.ts';
+import { withFallback } from '../../src/agent/models/with-fallback.ts';
 import { cleanEntry } from '../../src/bot/redact-data.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
@@ -186,7 +186,13 @@ for (const mismatch of ['error', 'drop_block'] as const) {
     const down: readonly ServerStep[] = Array.from({ length: 4 }, () => ({ status: 529 }));
     const first = await open(t, [one, ...down, ...turn('c')], { mismatch });
     const second = await open(t, [two, ...turn('d')], { mismatch });
-    const model = withFallback(modelAt(first), modelAt(second, { alias: 'other' }), quietLog());
+    let now = 0;
+    const deps = {
+      resting: new Map(),
+      log: quietLog(),
+      clock: { ...systemClock, now: () => (now += 60_000) },
+    };
+    const model = withFallback([modelAt(first), modelAt(second, { alias: 'other' })], deps);
     const { ask } = talk(model);
     assert.equal((await ask('1')).text, 'a.');
     assert.deepEqual(thinkingIn(second), []);

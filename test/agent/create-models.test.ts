@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createModels, withFallback } from '../../src/agent/models/create-models.ts';
-import { ModelError } from '../../src/core/errors.ts';
+import { createModels } from '../../src/agent/models/create-models.ts';
 import { resolveModel, type ModelsSettings, type Model } from '../../src/core/model.ts';
 import { modelAliases } from '../../src/config/model-aliases.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { scriptedModel } from '../support/scripted-model.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -96,51 +94,6 @@ test('U2 an alias, default, and ALIAS/model-id at that alias’s endpoint are as
   assert.match(check('nobody')?.message ?? '', /"nobody": the default model is used/);
   assert.equal(get('nobody').alias, 'default');
   assert.equal(get(), get('default'));
-});
-
-test('M4 after the tries are used up the fallback is asked; not for a fault that stays', async (t) => {
-  const server = await serve(t, ({ model }) => {
-    if (model === 'spare') return 'I step in';
-    return { status: model === 'down' ? 529 : 401 };
-  });
-  const at = { baseUrl: server.url, apiKey: 'k' };
-  const settings = {
-    fallback: 'spare',
-    aliases: {
-      default: { model: 'down', ...at },
-      closed: { model: 'closed', ...at },
-      spare: { model: 'spare', ...at },
-    },
-  };
-  const { get } = models(settings);
-  assert.equal((await ask(get())).model, 'spare');
-  assert.deepEqual(
-    server.requests.map(({ body }) => body.model),
-    ['down', 'down', 'down', 'down', 'spare'],
-  );
-  await assert.rejects(ask(get('closed')), /model "closed"/);
-  assert.equal(server.requests.length, 6);
-});
-
-test('M4 the fallback shows nothing while it writes if the first model did, so no words stand twice', async () => {
-  const second = scriptedModel(() => 'All of it.', { alias: 'second' });
-  const failing = (passing: boolean, ...written: readonly string[]): Model => ({
-    ...scriptedModel([]),
-    async complete(_request, _signal, onText) {
-      for (const text of written) onText?.(text);
-      throw new ModelError('529 overloaded', { sentence: 'Busy.', passing, tooLong: false });
-    },
-  });
-  const shown = async (first: Model) => {
-    const texts: string[] = [];
-    const { signal } = new AbortController();
-    await withFallback(first, second, log).complete(hello, signal, (text) => texts.push(text));
-    return texts.join('');
-  };
-  assert.equal(await shown(failing(true, 'All', ' of')), 'All of');
-  assert.equal(await shown(failing(true)), 'All of it.');
-  await assert.rejects(shown(failing(false)), ModelError);
-  assert.equal(second.requests.length, 2);
 });
 
 test('M16 a Claude model has the settings for a chat unless the config has its own', async (t) => {

@@ -6,7 +6,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { createRuntimeConfig } from '../../src/config/runtime-config.ts';
 import type { Channel, OnEvent } from '../../src/core/channel.ts';
 import { createRedaction, type Secret } from '../../src/lib/redaction/redact.ts';
-import type { ModelRequest } from '../../src/core/model.ts';
+import { onlyModel, type ModelRequest } from '../../src/core/model.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { anyFile } from '../support/no-files.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -38,7 +38,7 @@ const request: ModelRequest = {
 
 test('S2 M5 what a model is asked holds no secret, ids and signatures stay, and the same request is the same bytes', async () => {
   const model = scriptedModel(['one', 'two']);
-  const models = cleanModels({ get: () => model, check: () => undefined, offline: false }, clean);
+  const models = cleanModels(onlyModel(model), clean);
   const { signal } = new AbortController();
   await models.get().complete(request, signal);
   await models.get().complete(request, signal);
@@ -69,7 +69,7 @@ test('S2 a secret that a person sets later is taken out of the tools of the next
   assert.ok(parsed.ok);
   let set: readonly Secret[] = [{ name: 'OTHER', value: 'other-other-other' }];
   const model = scriptedModel(['one', 'two']);
-  const models = { get: () => model, check: () => undefined, offline: false };
+  const models = onlyModel(model);
   const live = createRuntimeConfig(
     parsed.config,
     () => models,
@@ -107,7 +107,7 @@ test('S2 U3 what a model answers, and says piece by piece, holds no secret, its 
       return answer.complete(request, new AbortController().signal);
     },
   };
-  const models = cleanModels({ get: () => answers, check: () => undefined, offline: false }, clean);
+  const models = cleanModels(onlyModel(answers), clean);
   const { content } = await models
     .get()
     .complete(request, new AbortController().signal, (text) => said.push(text));

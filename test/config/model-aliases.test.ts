@@ -112,6 +112,28 @@ test('G2 a fallback or main model that names no alias is told with the nearest o
   assert.equal(complaintAbout('[agent]\nmodel = "default/other"\n[models]\nfallback = "opus"'), 'none');
 });
 
+test('M18 fallbacks are a name or a list of names; loops, repeated and unknown ones and other causes are told', () => {
+  const models = (lines: string) => `[agent]\nmodel = "sonnet"\n[models]\n${lines}`;
+  const parsed = parseConfig(models('fallback = "opus"'), { env: {} });
+  assert.ok(parsed.ok);
+  assert.deepEqual(parsed.config.models.fallback, ['opus']);
+  assert.equal(
+    complaintAbout(models('fallback = ["sonnet", "haiku"]\nfallback_on = ["busy", "refusal"]')),
+    'none',
+  );
+  assert.match(complaintAbout(models('fallback = ["haiku", "opsu"]')), /write opus, or add it there/);
+  assert.match(
+    complaintAbout(models('fallback = ["haiku", "opus", "haiku"]')),
+    /haiku is named twice: remove one/,
+  );
+  assert.match(
+    complaintAbout(models('fallback = ["sonnet"]')),
+    /it would fall back to itself: name another alias/,
+  );
+  assert.match(complaintAbout(models('fallback_on = ["rain"]')), /models\.fallback_on.*busy/s);
+  assert.match(complaintAbout(models('fallback_on = "busy"')), /models\.fallback_on/);
+});
+
 test('M14 the place of a key is where it is written: the alias, the default it takes it from, or a variable', () => {
   const place = (text: string, alias: string, env: Record<string, string> = {}): string => {
     const parsed = parseConfig(text, { env });

@@ -15,6 +15,7 @@ import { createRoutinesFeature, routines } from '../../src/features/routines/fea
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { onlyModel } from '../../src/core/model.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
 import { webFetchRows, webFetchTool } from '../../src/tools/web/web-fetch.ts';
@@ -58,7 +59,7 @@ function grantBy(settings: Config, log = quietLog()) {
       ({
         config: settings,
         rules: skillRules(settings),
-        models: { get: () => model },
+        models: onlyModel(model),
         redact: (text: string) => text,
       }) as unknown as RuntimeConfig,
     store,
@@ -81,7 +82,13 @@ function grantBy(settings: Config, log = quietLog()) {
     builtInTools,
     settings: { forCall: () => async () => ({}) },
     deliverArtifacts: unused('delivered'),
-    chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
+    chatAgent: {
+      of: async () => ({
+        model: settings.agent.model,
+        isChosen: false,
+        persona: settings.agent.persona,
+      }),
+    },
     writeCommand: (_, name) => `/${name}`,
     budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },
     stopping: new AbortController().signal,

@@ -48,8 +48,8 @@ export const approvalMutations = [
   ...changesOf('features/plugins/plugin-calls.ts', 'features/plugins/plugin-calls.test.ts', [
     [
       'a plugin asks a model for a removed person',
-      'whileAdmitted(models.get(wanted), requester, stillAdmitted)',
-      'models.get(wanted)',
+      '(one) => whileAdmitted(one, requester, stillAdmitted)',
+      '(one) => one',
     ],
   ]),
   ...changesOf('tools/tool-restriction.ts', 'end-to-end/inline-files.test.ts', [

@@ -1,9 +1,9 @@
 import { createHttpModel, type HttpModelDeps, type HttpModelSettings } from './http-model.ts';
 import { isReachable, modelAddress } from './model-place.ts';
 import { createOfflineModel } from './offline-model.ts';
+import { withFallback, type Hop, type Resting } from './with-fallback.ts';
 import { claudeModel, isClaude, isHardEffort } from '../../core/claude-models.ts';
 import { listedModel } from '../../core/listed-models.ts';
-import { ModelError } from '../../core/errors.ts';
 import {
   resolveModel,
   type CacheTtl,
@@ -33,10 +33,14 @@ export function createModels(
     log: Log;
     clock: Clock;
     measure?: (model: Model) => Model;
+    /** Called when the next model is asked. */
+    onHop?: (hop: Hop) => void;
   }>,
 ): Models {
-  const { log, clock, measure = (model) => model } = options;
+  const { log, clock, measure = (model) => model, onHop } = options;
+  const { fallback = [], fallbackOn: on } = settings;
   const built = new Map<string, Model>();
+  const resting: Resting = new Map();
   const isOffline = !Object.hasOwn(settings.aliases, 'default');
 
   const build = (name: string): Model => {
@@ -57,11 +61,11 @@ export function createModels(
 
   return {
     offline: isOffline,
-    get(name = 'default') {
-      const model = plain(exists(name) ? name : 'default');
-      const { fallback } = settings;
-      if (fallback === undefined || fallback === model.alias || !exists(fallback)) return model;
-      return withFallback(model, plain(fallback), log);
+    get(name = 'default', around = (model) => model) {
+      const first = plain(exists(name) ? name : 'default');
+      const others = fallback.filter((alias) => alias !== first.alias && exists(alias)).map(plain);
+      if (others.length === 0) return around(first);
+      return withFallback([around(first), ...others.map(around)], { on, resting, onHop, log, clock });
     },
     check(name) {
       if (name === 'default' || exists(name)) return undefined;
@@ -113,31 +117,5 @@ function thinkingOf({
     thinking: thinking ?? (isHard || chat.thinking === 'budget' ? undefined : chat.thinking),
     effort: effort ?? chat.effort,
     mostEffort: effort ?? 'high',
-  };
-}
-
-/**
- * A model that lets `second` answer after a passing failure of `first` (M4). Text that was streamed is not streamed
- * again.
- */
-export function withFallback(first: Model, second: Model, log: Log): Model {
-  return {
-    ...first,
-    async complete(request, signal, onText) {
-      let streamed = false;
-      try {
-        return await first.complete(request, signal, (text) => {
-          streamed = true;
-          onText?.(text);
-        });
-      } catch (error) {
-        if (!(error instanceof ModelError) || !error.passing) throw error;
-        log.warn(
-          { model: first.alias, fallback: second.alias, cause: error.message },
-          'the fallback model is asked',
-        );
-        return second.complete(request, signal, streamed ? undefined : onText);
-      }
-    },
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type Anthropic from '@anthropic-ai/sdk';
-import { isRefusal, judgeFailure, toModelError, withRetries } from './model-failure.ts';
+import { isRefusal, judgeFailure, toModelError } from './model-failure.ts';
+import { withRetries } from './with-retries.ts';
 import { createCacheRhythm, type CacheRhythm } from './cache-rhythm.ts';
 import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
 import { isClaude, claudeModel, effortLevels, type Effort } from '../../core/claude-models.ts';

@@ -2,13 +2,9 @@ import { ModelError, type ForOperator } from '../../core/errors.ts';
 import { SilentServer } from './silence-watch.ts';
 import { overlong } from '../next-step.ts';
 import { fixed } from '../../core/texts/say.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { FallbackCause } from '../../core/model.ts';
 import { oneLine } from '../../lib/text/text.ts';
-
-const maxTries = 4;
-const budgetMs = 120_000;
-const firstWaitMs = 500;
-const longestWaitMs = 8_000;
+import type { Verdict } from './with-retries.ts';
 
 type FaultDetails = Readonly<{
   /** The HTTP status. Undefined if there was no answer, or it broke off. */
@@ -82,15 +78,22 @@ const busy = fixed`The language model is overloaded right now. Please try again 
 const refused = fixed`The language model refused the request. My operator can find the reason in the log.`;
 const rateLimited = fixed`The language model has reached its rate limit. Please try again in a few minutes.`;
 const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;
-type Kind = Readonly<{ status: number; sentence?: string; look?: ForOperator['look'] }>;
+type Kind = Readonly<{
+  status: number;
+  sentence?: string;
+  look?: ForOperator['look'];
+  /** Why another model may answer. Undefined: what was asked is wrong for all. */
+  why?: FallbackCause;
+}>;
 const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['invalid_request_error', { status: 400 }],
-  ['authentication_error', { status: 401, sentence: operatorOnly, look: 'key' }],
-  ['billing_error', { status: 402, sentence: operatorOnly, look: 'account' }],
-  ['permission_error', { status: 403, sentence: operatorOnly, look: 'key' }],
-  ['not_found_error', { status: 404, sentence: operatorOnly, look: 'endpoint' }],
-  ['request_too_large', { status: 413, sentence: overlong }],
-  ['rate_limit_error', { status: 429, sentence: rateLimited }],
+  ['authentication_error', { status: 401, sentence: operatorOnly, look: 'key', why: 'key' }],
+  ['billing_error', { status: 402, sentence: operatorOnly, look: 'account', why: 'credit' }],
+  ['permission_error', { status: 403, sentence: operatorOnly, look: 'key', why: 'key' }],
+  ['not_found_error', { status: 404, sentence: operatorOnly, look: 'endpoint', why: 'down' }],
+  ['request_too_large', { status: 413, sentence: overlong, why: 'too_long' }],
+  ['rate_limit_error', { status: 429, sentence: rateLimited, why: 'busy' }],
+  ['overloaded_error', { status: 529, why: 'busy' }],
 ]);
 const tooLongPattern = new RegExp(
   [
@@ -152,7 +155,7 @@ export function judgeFailure(error: unknown, now: number): Verdict {
   // Such a 429 stays until the operator acts.
   if (kind === 'billing_error' || header('x-should-retry') === 'false') return { again: false };
   if (status === undefined)
-    return { again: words.length === 0 || kind === undefined || kind === 'rate_limit_error' };
+    return { again: words.length === 0 || kind === undefined || kinds.get(kind)?.why === 'busy' };
   if (![408, 409, 429].includes(status) && status < 500) return { again: false };
   const afterMs = retryAfterMs(header('retry-after-ms'), header('retry-after'), now);
   return { again: true, afterMs };
@@ -176,6 +179,7 @@ export function toModelError(
     aboutFiles: fault !== undefined && isAboutFiles(fault),
     said,
     forOperator: operatorWords(error, said, redact),
+    why: whyOf(error),
     cause,
   });
 }
@@ -187,6 +191,19 @@ function kindOf({ status, kinds: words, said = '' }: ServerFault): string | unde
   if (about !== undefined) return about[1];
   const byStatus = kinds.entries().find(([, kind]) => kind.status === status)?.[0];
   return byStatus ?? words.find((word) => kinds.has(word));
+}
+
+/** Why another model may answer in place of this one (M18). Undefined: it would fail, too. */
+function whyOf(error: unknown): FallbackCause | undefined {
+  if (error instanceof OtherApi) return 'down';
+  if (!(error instanceof ServerFault)) return undefined;
+  if (isTooLong(error)) return 'too_long';
+  if (isAboutFiles(error)) return undefined;
+  const kind = kindOf(error);
+  if (kind !== undefined) return kinds.get(kind)?.why;
+  const { status = 500 } = error;
+  if (status === 503) return 'busy';
+  return status >= 500 || status === 408 || status === 409 ? 'down' : undefined;
 }
 
 function operatorWords(
@@ -239,45 +256,4 @@ function retryAfterMs(ms: string | null, header: string | null, now: number): nu
   const seconds = Number(header);
   const wait = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(header) - now;
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
-}
-
-/** Whether to try again, and after how many milliseconds. */
-type Verdict = Readonly<
-  | { again: false; later?: undefined }
-  /** `later` is set if a person has waited long already, and another model may answer now. */
-  | { again: true; afterMs?: number | undefined; later?: true }
->;
-
-/**
- * Tries four times within two minutes of the first failure (M4). It waits as the server asks, or 0.5, 1 and 2 s plus up
- * to a quarter. Throws the last failure or the signal's reason.
- */
-export async function withRetries<T>(
-  attempt: (number: number) => Promise<T>,
-  options: Readonly<{
-    judge(error: unknown): Verdict;
-    onRetry(error: unknown, waitMs: number): void;
-    clock: Clock;
-    signal: AbortSignal;
-    random(): number;
-  }>,
-): Promise<T> {
-  const { judge, onRetry, clock, signal, random } = options;
-  let deadline: number | undefined;
-  for (let number = 1; ; number++) {
-    signal.throwIfAborted();
-    try {
-      return await attempt(number);
-    } catch (error) {
-      signal.throwIfAborted();
-      deadline ??= clock.now() + budgetMs;
-      const verdict = judge(error);
-      if (!verdict.again || verdict.later === true || number === maxTries) throw error;
-      const wanted = verdict.afterMs ?? Math.min(longestWaitMs, firstWaitMs * 2 ** (number - 1));
-      const waitMs = Math.round(wanted * (1 + random() / 4));
-      if (clock.now() + waitMs > deadline) throw error;
-      onRetry(error, waitMs);
-      await clock.sleep(waitMs, signal);
-    }
-  }
 }

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createModels } from '../../agent/models/create-models.ts';
-import { type Models } from '../../core/model.ts';
+import { onlyModel, type Models } from '../../core/model.ts';
 import type { Config } from '../../config/complete-config.ts';
 import type { ConfigProblem } from '../../config/config-problem.ts';
 import { parseSkillCases, type SkillCase } from '../../skills/skill-cases.ts';
@@ -209,7 +209,7 @@ function modelsFor(
 ): (config: Config) => Models {
   if (recorded !== undefined) {
     const model = taped(replayed('default', recorded), heard);
-    return () => ({ get: () => model, check: () => undefined, offline: false });
+    return () => onlyModel(model);
   }
   return ({ models }) =>
     createModels(models, { log, clock: systemClock, measure: (model) => taped(model, heard) });

@@ -37,6 +37,7 @@ import {
   turnScopes,
   type FileScopes,
 } from '../../tools/built-in/run-folders.ts';
+import { usedBy } from '../../core/model.ts';
 import { writeIn } from '../../tools/built-in/file-tools.ts';
 
 /** How many bytes a file may have that is read or written. */
@@ -71,7 +72,7 @@ export function createPluginCalls(
     const wanted = alias ?? config.agent.model;
     const unknown = models.check(wanted);
     if (unknown !== undefined) throw new Error(`no alias under [models] is called ${JSON.stringify(wanted)}`);
-    const model = whileAdmitted(models.get(wanted), requester, stillAdmitted);
+    const model = models.get(wanted, (one) => whileAdmitted(one, requester, stillAdmitted));
     return {
       alias: model.alias,
       async complete(request) {
@@ -95,10 +96,8 @@ export function createPluginCalls(
           sender: requester.sender,
           conversation: conversationKey(requester.conversation),
           skill: run?.skill ?? '',
-          model: model.alias,
-          tokens: answer.tokens,
         };
-        await store.commit({ usage: [use] });
+        await store.commit({ usage: usedBy(answer, model.alias).map((used) => ({ ...use, ...used })) });
         const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
         if (text.trim() === '') throw new Error(`the model gave no answer (${answer.stopReason})`);
         return text;

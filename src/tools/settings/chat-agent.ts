@@ -14,6 +14,8 @@ import { storeSetting } from './settings-in-force.ts';
 export type AgentHere = Readonly<{
   /** Alias of the model that answers here. */
   model: string;
+  /** Whether it was chosen by `/model`. */
+  isChosen: boolean;
   /** The alias that was set here but is no longer in the config, so that `model` is the config's. */
   gone?: string;
   /** The persona in the prompt, which may be empty. */
@@ -39,9 +41,11 @@ export function createChatAgent(options: {
     async of(conversation) {
       const { models, agent: standing } = runtime().config;
       const { model, persona = standing.persona } = schema.parse(await chats.of(conversation, agent));
-      if (model === undefined) return { model: standing.model, persona };
+      if (model === undefined) return { model: standing.model, isChosen: false, persona };
       const known = resolveModel(models, model) !== undefined;
-      return known ? { model, persona } : { model: standing.model, gone: model, persona };
+      return known
+        ? { model, isChosen: true, persona }
+        : { model: standing.model, isChosen: false, gone: model, persona };
     },
     async set({ conversation, chatType, sender }, key, value) {
       const field = agent.settings.fields.find((one) => one.key === key);

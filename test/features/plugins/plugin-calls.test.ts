@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { onlyModel } from '../../../src/core/model.ts';
 import { createPluginCalls } from '../../../src/features/plugins/plugin-calls.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { quietLog } from '../../support/quiet-log.ts';
@@ -24,7 +25,7 @@ async function setUp(t: TestContext) {
   assert.ok(parsed.ok);
   const { config } = parsed;
   const model = scriptedModel(['first', 'second']);
-  const models = { check: () => undefined, get: () => model, offline: false };
+  const models = onlyModel(model);
   const admitted = { now: true };
   const open = createPluginCalls(
     {
