@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { measureSettings } from './chat-settings.ts';
 import { folderTimes } from './folders.ts';
+import { watchOverview } from './dashboard.ts';
 import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { recallTimes, timesOn } from './recall.ts';
@@ -57,6 +58,7 @@ await bench('K5 recall in a group over 100,000 entries, a tenth of them there, o
 );
 await bench('K5 the same on PostgreSQL', recallOnPostgres);
 await bench('Q14 a folder of a conversation on PostgreSQL, two machines', foldersOnPostgres);
+await bench('L10 the overview in browsers, after 200 turns: processor time a second', overview);
 await bench('N1 10,000 sleeping routines: own time of a turn and memory, a look, 100 firings', routines);
 
 async function bench(title: string, measure: () => Promise<void>): Promise<void> {
@@ -236,6 +238,11 @@ async function recallOnPostgres(): Promise<void> {
   } finally {
     await server.close();
   }
+}
+
+async function overview(): Promise<void> {
+  for (const { browsers, bot, dashboard } of await watchOverview([0, 1, 8], turns, 10))
+    print(`${browsers} browsers`, `bot ${bot.toFixed(0)} ms, dashboard ${dashboard.toFixed(0)} ms`);
 }
 
 async function routines(): Promise<void> {

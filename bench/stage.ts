@@ -20,6 +20,9 @@ export type Stage = Readonly<{
   lastAsked(): number;
   /** Milliseconds from starting the process to its first poll. */
   startMs: number;
+  /** Folder of config, data and workspace. */
+  home: string;
+  pid: number | undefined;
   /** Resident memory of the process, MB. */
   memoryMb(): Promise<number>;
   close(): Promise<void>;
@@ -107,6 +110,8 @@ export async function openStage({
     slack: slackServer,
     lastAsked: () => messages.requests.at(-1)?.arrivedAt ?? 0,
     startMs,
+    home,
+    pid: child.pid,
     memoryMb: () => residentMb(child),
     async close() {
       child.kill('SIGTERM');
