@@ -47,7 +47,8 @@ const bot = spawn(
 );
 try {
   await telegram.until('the bot', () => telegram.calls('setMyCommands').length > 1);
-  await scene('A direct message', olga, 'roll 2d6+1 for me');
+  await scene('A first direct message', olga, 'roll 2d6+1 for me');
+  print('Skillet', await olga.dm.nextMessage());
   await scene('A skill by its name', olga, '/dice 3d6');
   await scene('A skill that needs a language model', olga, '/research the oldest bridge of Paris');
   await scene('A mention in a group', olga, '@test_bot flip a coin: 1d2', friends);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namedFirst } from '../core/first-words.ts';
 import { languages } from '../core/texts/say.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
 import { checkHookNames, hook } from './hook-sections.ts';
@@ -19,6 +20,12 @@ import {
   toolsSection,
 } from './tool-sections.ts';
 
+const firstWords = z
+  .string()
+  .refine((text) => namedFirst.every((name) => new RegExp(`/${name}\\b`).test(text)), {
+    error: `people read this first and may not miss it: say that the bot is an AI and what it keeps, and name ${namedFirst.map((name) => `/${name}`).join(' and ')}. Without this key the bot says it in its own words`,
+  });
+
 /** `[bot]`. Folders are relative to the config file. */
 const botSection = section({
   name: z.string().min(1).default('Skillet'),
@@ -30,6 +37,7 @@ const botSection = section({
   shutdown_seconds: z.int().min(1).default(5),
   retention_days: z.int().min(1).default(90),
   feedback: z.enum(['buttons', 'reactions', 'off']).optional(),
+  first_words: firstWords.optional(),
 });
 
 function limits(runs: number, hourly: number, tokens: number, dollars: number) {

@@ -4,6 +4,7 @@ import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { AnswerCommand } from '../core/feature.ts';
 import { operatorZone } from '../core/local-time.ts';
 import type { Message } from '../core/message.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 import { skillNamed } from '../core/skill.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
@@ -53,6 +54,11 @@ export const ownCommandRows: CommandRows = {
       say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`,
   },
   whoami: { menu: fixed`Your id and role`, alone: true },
+  forget: {
+    menu: fixed`How to delete what I keep about you`,
+    alone: true,
+    help: (write, say) => say`${write('forget')} tells you how to delete what I keep about you`,
+  },
   exit: { about: 'Leave a terminal' },
 };
 
@@ -143,6 +149,19 @@ export function ownCommands(
           say`You: ${inlineCode(sender.id)} (${role})`,
           say`Chat: ${inlineCode(chatIdOf(conversation))}, ${place}`,
         ].join('\n\n'),
+      };
+    },
+    forget: async (message) => {
+      const say = sayTo(message);
+      const write = writeIn(message);
+      const { id } = message.sender;
+      const notes =
+        chatCommands.row('memory') === undefined ? [] : [say`${write('memory')} removes single notes.`];
+      return {
+        text: [
+          ...notes,
+          say`To delete everything that I keep about you, ask my operator to run ${inlineCode(`${skilletHere()} forget ${id}`)}. That removes what we wrote, your files, notes and reminders, and your ratings. It can’t be undone.`,
+        ].join(' '),
       };
     },
     retry: async (message) => {

@@ -13,6 +13,8 @@ export type Privately = Readonly<{
   neutral?: string;
   /** If it can't be shown to the person alone, it is not said at all. */
   orNothing?: true;
+  /** If it goes another way, nobody else reads that it did. */
+  quiet?: true;
   /** Language of the sentence that tells where the part went (H14). */
   language?: string;
 }>;

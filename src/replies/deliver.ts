@@ -8,6 +8,7 @@ import {
 } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
+import { toldFirst } from '../core/first-words.ts';
 import { endedPlan } from '../core/plan.ts';
 import { fixed, sayIn, type Words } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -16,6 +17,7 @@ import type { OutgoingFiles } from './artifacts.ts';
 import type { Outbox, OutboxRow } from '../store/outbox.ts';
 import type { QueueWorker, Store } from '../store/store.ts';
 import { fitsInto, keepPrivate, tellWhere } from './private-parts.ts';
+import { createToldPeople } from './told-people.ts';
 
 type Delivery = Readonly<{
   start(): void;
@@ -139,8 +141,11 @@ async function send(sending: Sending, part: OutgoingPart, deps: DeliveryDeps): P
 async function sent(
   { key, part }: NewRow,
   receipt: Receipt,
-  { outbox, outgoing }: DeliveryDeps,
+  { outbox, outgoing, store }: DeliveryDeps,
 ): Promise<void> {
+  // Before the row counts as sent: once it is gone, nothing else keeps the first words from being said again.
+  const person = toldFirst(key);
+  if (person !== undefined) await createToldPeople(store).add(person);
   await outbox.sent(key, receipt);
   for (const { id } of filesOf(part)) await outgoing.remove(id);
 }

@@ -64,7 +64,7 @@ export function beyondGroup(
 /** What is said in the group, in words that all may read, on where the part went or that it waits. */
 function notesOn({ part }: Row, arrived: boolean, channel: Channel): Rows {
   const { from, privately } = part;
-  if (from === undefined) return [];
+  if (from === undefined || privately?.quiet === true) return [];
   const say = sayIn(privately?.language);
   const { conversation } = from;
   if (arrived) {

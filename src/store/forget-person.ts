@@ -1,5 +1,6 @@
 import { filesOf } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
+import { firstWordsKey } from '../core/first-words.ts';
 import {
   createForgetEntries,
   answeredBy,
@@ -19,6 +20,7 @@ const personKeys = [
   'commands',
   'deaths',
   'feedback-asked',
+  'first-words',
   'pairing',
   'settings',
   'shown',
@@ -37,7 +39,7 @@ export async function forgetPerson(
   told: readonly string[] = [],
 ): Promise<Forgotten> {
   const found = await forgetTurns(rows, sender);
-  const { items } = found;
+  const items = found.items.add(firstWordsKey(sender));
   const direct = directRooms(found.rooms, [...told, ownRoom(sender)]);
   let { entries } = found;
   const isDirect = (place: string): boolean => isWithin(place, direct);

@@ -190,6 +190,7 @@ export const storedPart: z.ZodType<Part> = z.object({
       reply: storedPrivateReply.optional(),
       neutral: z.string().optional(),
       orNothing: z.literal(true).optional(),
+      quiet: z.literal(true).optional(),
       language: z.string().optional(),
     } satisfies FieldsOf<Privately>)
     .optional(),

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { chatFolder } from '../../src/tools/built-in/run-folders.ts';
+import { knowPeople } from '../support/known-people.ts';
 import { startBotProcess } from '../support/bot-process.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
@@ -141,6 +142,7 @@ api_key = "test-key-0123456789"
   );
   await mkdir(path.join(folder, 'workspace/skills/mark'), { recursive: true });
   await writeFile(path.join(folder, 'workspace/skills/mark/SKILL.md'), skills.mark);
+  await knowPeople(`sqlite:${folder}/data/skillet.db`);
   const first = startBotProcess(t, folder);
   const ann = telegram.person({ name: 'Ann' });
   ann.says('make a mark');

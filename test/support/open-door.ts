@@ -51,6 +51,7 @@ export async function openDoor(t: TestContext) {
     features,
     overview: { usable: fails, status: fails },
     strangers: { claims: async () => false, meet: fails },
+    sayFirst: async () => undefined,
     meetGroup: { joined: async () => undefined, spoken: async () => undefined },
     // One command that is answered at once.
     commands: {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { openBot } from '../../src/bot/open-bot.ts';
 import { openChannels } from '../../src/bot/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
+import { knowPeople } from './known-people.ts';
 import { childEnv } from './child-env.ts';
 import { cliPath } from './cli-path.ts';
 import type { CliHome } from './run-cli.ts';
@@ -83,5 +84,6 @@ async function serveTelegram(t: TestContext, home: CliHome, toml: string) {
     'config.toml',
     `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n${toml}`,
   );
+  await knowPeople(`sqlite:${home.folder}/data/skillet.db`);
   return { telegram, before: (end: () => unknown): void => void ends.push(end) };
 }

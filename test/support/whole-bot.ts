@@ -8,6 +8,7 @@ import type { SandboxReach } from '../../src/sandbox/open-sandbox.ts';
 import type { Loose } from '../servers/chat/chat-chunks.ts';
 import { startChatServer } from '../servers/chat/chat-server.ts';
 import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
+import { knowPeople } from './known-people.ts';
 import { quietLog } from './quiet-log.ts';
 import { startSlackServer, type SlackServer } from '../servers/slack/start-slack-server.ts';
 import { startTelegramServer, type TelegramServer } from '../servers/telegram/start-telegram-server.ts';
@@ -55,6 +56,8 @@ export type WholeBotOptions = Readonly<{
   scopes?: readonly string[];
   /** False: Telegram takes any number of messages at once. */
   flood?: boolean;
+  /** The bot never met anybody before, so it says its first words to each person (U19). */
+  strangers?: true;
   /** Where hosts lead that skills may reach. */
   reach?: SandboxReach;
   /** Its environment; empty by default. */
@@ -123,6 +126,7 @@ export async function startWholeBot(
     const parsed = await readConfigFile({ file, env: {} });
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
     const { config } = parsed;
+    if (bots.length === 0 && options.strangers !== true) await knowPeople(config.store.url);
     const log = quietLog();
     const { mostTries, reach } = options;
     const bot = await openBot({

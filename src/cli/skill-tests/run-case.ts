@@ -19,6 +19,7 @@ import type { SkillSandbox } from '../../skills/open-library.ts';
 import type { SkillCase } from '../../skills/skill-cases.ts';
 import type { SkillLibrary } from '../../skills/skill-library.ts';
 import { createWrittenSkills, type WrittenSkill } from '../../skills/written-skills.ts';
+import { createToldPeople } from '../../replies/told-people.ts';
 import { openStore } from '../../store/open-store.ts';
 
 /** What the cases of a skill share. */
@@ -71,6 +72,7 @@ export async function runCase(
   const faults: string[] = [];
   const used: { skill: string; status: string }[] = [];
   const store = await openStore('sqlite::memory:', { log });
+  await createToldPeople(store).add(sender);
   const health = await openHealth({ store, clock, log });
   for (const record of written) await createWrittenSkills(store).set(record);
   const bot = createBot({

@@ -18,6 +18,7 @@ export type AdmitDeps = App &
     strangers: Strangers;
     meetGroup: MeetGroup;
     commands: Commands;
+    sayFirst(message: Message): Promise<void>;
     judge: JudgeMessage;
     isDue: Readonly<{ refusal(key: string): boolean; full(key: string): boolean }>;
   }>;
@@ -40,6 +41,7 @@ export async function admit(event: MessageEvent, deps: AdmitDeps): Promise<void>
   const decision = await users.decide(message);
   if (decision.allowed) await users.heard(message.sender);
   if (decision.allowed && message.chatType === 'private') await deps.replies.release(message.sender.id);
+  if (decision.allowed) await deps.sayFirst(message);
   // A secret that was asked for, or a question's code, needs no mention.
   const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
   if (mayAct && (await features.take(message, decision.allowed))) return;

@@ -18,6 +18,7 @@ import type { Message, Sender } from '../../core/message.ts';
 import { createThrottle } from '../../lib/async/mutex.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import type { Commands } from '../commands.ts';
+import { createFirstWords } from '../first-words.ts';
 import type { JudgeMessage } from '../judge-message.ts';
 import type { Overview } from '../overview.ts';
 import type { FeatureParts } from '../parts-of-features.ts';
@@ -130,6 +131,7 @@ export function createReceiveEvent(
     features,
     strangers: createStrangers(app),
     meetGroup: createMeetGroup(app),
+    sayFirst: createFirstWords(app),
     isDue: {
       refusal: createThrottle(refusalEveryMs, clock),
       full: createThrottle(fullEveryMs, clock),

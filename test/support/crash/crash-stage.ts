@@ -4,6 +4,7 @@ import path from 'node:path';
 import { startMessagesServer, type MessagesServer } from '../../servers/messages/messages-server.ts';
 import { startSlackServer, type SlackServer } from '../../servers/slack/start-slack-server.ts';
 import { startTelegramServer, type TelegramServer } from '../../servers/telegram/start-telegram-server.ts';
+import { knowPeople } from '../known-people.ts';
 import { startBotProcess, type BotProcess, type Preload } from './bot-process.ts';
 import { crashModel, type CrashModel } from './crash-model.ts';
 
@@ -31,6 +32,8 @@ export type CrashStageOptions = Readonly<{
   telegramToml?: string;
   /** More of `[models.default]`. */
   modelToml?: string;
+  /** The bot never met anybody before, so it says its first words to each person (U19). */
+  strangers?: true;
   script?: CrashModel['script'];
   modelDelayMs?: number;
 }>;
@@ -86,6 +89,7 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
   for (const [number, dataDir] of dataDirs.entries()) {
     await writeFile(path.join(folder, `config-${number}.toml`), configOf(dataDir), { mode: 0o600 });
   }
+  if (options.strangers !== true) await knowPeople(storeUrl);
   const started: BotProcess[] = [];
 
   return {
