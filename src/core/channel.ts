@@ -1,6 +1,7 @@
 import type { Words } from './texts/say.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
+import type { FileLimits } from './file-limits.ts';
 import type { OpenForm } from './form.ts';
 import type { Menus, Prompt } from './menus.ts';
 import type { Join } from './join.ts';
@@ -40,8 +41,11 @@ export type Part = Readonly<{
   privately?: Privately;
   /** Steps of the work, shown above the text (U18). */
   plan?: Plan;
-  /** The answer with this key was for this group, and came to a direct message instead. */
-  from?: Readonly<{ key: string; conversation: Conversation }>;
+  /**
+   * It is about this group, and goes to a direct message instead. The group is told so once for each `key`; undefined if
+   * it is not told.
+   */
+  from?: Readonly<{ key?: string; conversation: Conversation }>;
   /** Set if this is a part of an answer of the agent, which people can rate (U17). */
   made?: MadeWith;
   /** The buttons by which they do it. Undefined: no buttons. */
@@ -60,14 +64,6 @@ export function filesOf<File extends PartFile>({
 }: Readonly<{ file?: File; more?: readonly File[] }>): readonly File[] {
   return file === undefined ? [] : [file, ...more];
 }
-
-export type FileLimits = Readonly<{
-  largest: number;
-  /** False if the text has to be a message of its own beside the file. */
-  fitsCaption(markdown: string): boolean;
-  /** Files for which it returns the same word form albums of up to ten. Undefined: the file is sent alone. */
-  album?(file: Pick<PartFile, 'mime' | 'size'>): string | undefined;
-}>;
 
 export type Receipt = Readonly<{
   id: string;
@@ -126,7 +122,8 @@ export type WorkState = 'working' | 'asking' | 'idle';
 
 /** What the chat may see of a command that only its sender sees (H12). */
 export type ShownCall = Readonly<{ skill?: string; text?: string }>;
-type OpenThread = (shown: ShownCall) => Promise<Conversation>;
+/** `group`: where to open it if it is not where the person acted, because they act for a group (U16). */
+type OpenThread = (shown: ShownCall, group?: Conversation) => Promise<Conversation>;
 
 export type ChannelEvent =
   | Readonly<{
@@ -235,6 +232,8 @@ export type Channel = Readonly<{
   ): Promise<void>;
   /** Downloads the smaller copy of a picture; undefined if the platform makes none. */
   fetchSmaller?: Channel['fetchFile'];
+  /** Whether this person is in the group now. Rejects if the platform does not say. Undefined: it has no groups. */
+  hasMember?(group: Conversation, person: string): Promise<boolean>;
   /** Qualified ids of the people in a user group (A13). Rejects if the platform does not tell them. */
   membersOf?(group: string): Promise<readonly string[]>;
   /**

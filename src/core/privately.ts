@@ -1,8 +1,21 @@
+import type { Conversation } from './conversation.ts';
+
+/**
+ * Set if somebody acts for a group from `conversation`, their direct message: what is for them alone goes there. `tell`
+ * is the key under which the group is told so, once; undefined if it is not told.
+ */
+export type FromDirect = Readonly<{ conversation: Conversation; tell?: string }>;
+
 /**
  * What lets a bot answer one person in a group on platforms that want a reason for it: their ephemeral command or their
  * press. `at` is when they did it, in milliseconds since 1970.
  */
-export type PrivateReply = Readonly<{ kind: 'command' | 'press'; id: string; at: number }>;
+export type PrivateReply = Readonly<{
+  kind: 'command' | 'press';
+  id: string;
+  at: number;
+  direct?: FromDirect | undefined;
+}>;
 
 /** How a part for one person in a group is delivered (U16). */
 export type Privately = Readonly<{

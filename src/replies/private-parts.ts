@@ -1,5 +1,6 @@
-import type { Channel, Part } from '../core/channel.ts';
+import type { Button, Channel, Part } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
+import type { ReplyOptions } from '../core/feature.ts';
 import { sayIn } from '../core/texts/say.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutboxRow } from '../store/outbox.ts';
@@ -17,6 +18,35 @@ export function directMessage(person: string): Conversation {
   return { channel: person.slice(0, end), chat: person.slice(end + 1) };
 }
 
+/** The first word of a button in a direct message that acts for a group. */
+export const forGroupWord = 'in';
+
+/** Most bytes of an action on any platform. */
+const longestAction = 64;
+
+/** Buttons as they are in a direct message, where they act for the group that they were made for (U16). */
+function forGroup(buttons: readonly Button[] | undefined): readonly Button[] | undefined {
+  const kept = (buttons ?? []).flatMap((button): readonly Button[] => {
+    if ('url' in button) return [button];
+    const action = `${forGroupWord}:${button.action}`;
+    return Buffer.byteLength(action) <= longestAction ? [{ ...button, action }] : [];
+  });
+  return kept.length === 0 ? undefined : kept;
+}
+
+/** Where an answer goes. One for a person who acts for a group from their direct message goes there (U16). */
+export function whereTo(
+  conversation: Conversation,
+  more: ReplyOptions,
+): Readonly<{ place: Conversation; options: ReplyOptions; from?: Part['from'] }> {
+  const { onlyTo, privately } = more;
+  const direct = onlyTo === undefined ? undefined : privately?.reply?.direct;
+  if (privately === undefined || direct === undefined) return { place: conversation, options: more };
+  const { reply: _, ...rest } = privately;
+  const options = { ...more, replyTo: undefined, buttons: forGroup(more.buttons), privately: rest };
+  return { place: direct.conversation, options, from: { key: direct.tell, conversation } };
+}
+
 /**
  * What is sent instead of a part for one person that the platform refused to show them where it belongs (U16). Nothing
  * of the part itself is ever for all: either it goes to their direct message, or a neutral line is said in its place.
@@ -24,9 +54,6 @@ export function directMessage(person: string): Conversation {
  */
 function insteadOf({ key, conversation, part }: Row, channel: Channel): Rows | undefined {
   const { onlyTo, privately, replyTo, ...rest } = part;
-  // In a direct message the other buttons would mean that chat.
-  const links = part.buttons?.filter((button) => 'url' in button) ?? [];
-  const buttons = links.length === 0 ? undefined : links;
   if (onlyTo === undefined || part.from !== undefined) return undefined;
   const direct = directMessage(onlyTo);
   if (direct.channel !== conversation.channel || direct.chat === conversation.chat) return undefined;
@@ -37,6 +64,7 @@ function insteadOf({ key, conversation, part }: Row, channel: Channel): Rows | u
     return [{ key: `${base}!neutral`, conversation, part: instead }];
   }
   const from = { key: base.replace(/!whole$/, ''), conversation };
+  const buttons = forGroup(part.buttons);
   return [
     { key: `${key}!direct`, conversation: direct, part: { ...rest, buttons, onlyTo, privately, from } },
   ];
@@ -64,7 +92,7 @@ export function beyondGroup(
 /** What is said in the group, in words that all may read, on where the part went or that it waits. */
 function notesOn({ part }: Row, arrived: boolean, channel: Channel): Rows {
   const { from, privately } = part;
-  if (from === undefined || privately?.quiet === true) return [];
+  if (from?.key === undefined || privately?.quiet === true) return [];
   const say = sayIn(privately?.language);
   const { conversation } = from;
   if (arrived) {
@@ -148,7 +176,10 @@ export function createWaitingParts(store: Store): Readonly<{
   };
 }
 
-/** Whether the part may be shown by an edit of this message: private words never go into one that others see. */
+/**
+ * Whether the part may be shown by an edit of this message: private words never go into one that others see. A part that
+ * came from a group is in a direct message, where every message is for that person alone.
+ */
 export function fitsInto(part: Part, shown: Readonly<{ onlyTo?: string }>): boolean {
-  return part.onlyTo === shown.onlyTo;
+  return part.onlyTo === shown.onlyTo || (part.from !== undefined && shown.onlyTo === undefined);
 }

@@ -6,7 +6,7 @@ import { sayIn, type Words } from '../core/texts/say.ts';
 import type { Log } from '../lib/log.ts';
 import type { Step, Store } from '../store/store.ts';
 import type { OutgoingFiles } from './artifacts.ts';
-import { createWaitingParts } from './private-parts.ts';
+import { createWaitingParts, whereTo } from './private-parts.ts';
 import { beginningOf, createWholeAnswer } from './whole-answer.ts';
 
 export function partKey(answer: string, index: number): string {
@@ -83,9 +83,11 @@ export function createReplies(deps: Deps): Replies {
     const shown = rowsOf(pieces, conversation, key, more);
     if (isWhole) return shown;
     const rest = partKey(`${key}!whole`, 0);
-    const { onlyTo, privately } = more;
-    const part = await wholeAnswer({ key: rest, markdown, channel, language, onlyTo });
-    return [...shown, { key: rest, conversation, part: { ...part, privately } }];
+    const { place, options, from } = whereTo(conversation, more);
+    const { onlyTo, privately } = options;
+    const inGroup = from === undefined ? onlyTo : undefined;
+    const part = await wholeAnswer({ key: rest, markdown, channel, language, onlyTo: inGroup });
+    return [...shown, { key: rest, conversation: place, part: { ...part, onlyTo, privately, from } }];
   }
 
   return {
@@ -129,17 +131,19 @@ function rowsOf(
   key: string,
   more: ReplyOptions = {},
 ): NonNullable<Step['outbox']> {
+  const { place, options, from } = whereTo(conversation, more);
   return pieces.map((piece, index) => ({
     key: partKey(key, index),
-    conversation,
+    conversation: place,
     part: {
       markdown: piece,
-      buttons: index === pieces.length - 1 ? more.buttons : undefined,
-      replyTo: index === 0 ? more.replyTo : undefined,
-      onlyTo: more.onlyTo,
-      privately: more.privately,
-      made: more.made,
-      thumbs: index === pieces.length - 1 ? more.thumbs : undefined,
+      buttons: index === pieces.length - 1 ? options.buttons : undefined,
+      replyTo: index === 0 ? options.replyTo : undefined,
+      onlyTo: options.onlyTo,
+      privately: options.privately,
+      from,
+      made: options.made,
+      thumbs: index === pieces.length - 1 ? options.thumbs : undefined,
     },
   }));
 }

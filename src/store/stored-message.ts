@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Privately, PrivateReply } from '../core/privately.ts';
+import type { FromDirect, Privately, PrivateReply } from '../core/privately.ts';
 import { storedProvenance } from '../core/provenance.ts';
 import type { MadeWith } from '../core/rating.ts';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
@@ -101,6 +101,9 @@ const storedPrivateReply = z.object({
   kind: z.enum(['command', 'press']),
   id: z.string(),
   at: z.number(),
+  direct: z
+    .object({ conversation: storedConversation, tell: z.string().optional() } satisfies FieldsOf<FromDirect>)
+    .optional(),
 } satisfies FieldsOf<PrivateReply>);
 
 /** A message as stores write it. Fields that this version does not know are left out. */
@@ -194,7 +197,7 @@ export const storedPart: z.ZodType<Part> = z.object({
       language: z.string().optional(),
     } satisfies FieldsOf<Privately>)
     .optional(),
-  from: z.object({ key: z.string(), conversation: storedConversation }).optional(),
+  from: z.object({ key: z.string().optional(), conversation: storedConversation }).optional(),
   file: storedFile.optional(),
   more: z.array(storedFile).optional(),
   made: storedMade.optional(),

@@ -18,26 +18,24 @@ test('M15 an owner sets the model and the persona of a chat; nobody else can, an
     who.says(text, { in: friends });
     return (await friends.nextMessage(answer)).text;
   };
-  // The status is for the person who asked alone, and a bot can't begin a direct message.
-  ann.says('hi');
-  await ann.dm.nextMessage('Said.');
-  const status = async (): Promise<string> => {
-    ann.says('/status', { in: friends });
-    await friends.nextMessage('I answered you in a direct message.');
-    return (await ann.dm.nextMessage(/Model/)).text;
+  friends.setBot('administrator');
+  const alone = async (who: typeof olga, text: string, answer: RegExp | string): Promise<string> => {
+    who.says(text, { in: friends });
+    return (await friends.nextShownTo(who, answer)).text;
   };
-  assert.match(await tell(ann, '/model fast', /./), /^Only an owner can change that\.$/);
-  assert.match(await tell(ann, '/persona rude', /./), /^Only an owner can change that\.$/);
-  await tell(olga, '/persona You are a parrot.', /My persona in this chat: You are a parrot\./);
-  assert.match(await tell(olga, `/persona ${'x'.repeat(2_001)}`, /./), /at most 2000 characters/);
-  await tell(olga, '/model nosuch', /I don’t know the model nosuch\. You can choose .*fast/);
+  const status = (): Promise<string> => alone(ann, '/status', /Model/);
+  assert.match(await alone(ann, '/model fast', /./), /^Only an owner can change that\.$/);
+  assert.match(await alone(ann, '/persona rude', /./), /^Only an owner can change that\.$/);
+  await alone(olga, '/persona You are a parrot.', /My persona in this chat: You are a parrot\./);
+  await friends.nextMessage('Olga changed this for the whole chat: my persona.');
+  assert.match(await alone(olga, `/persona ${'x'.repeat(2_001)}`, /./), /at most 2000 characters/);
+  await alone(olga, '/model nosuch', /I don’t know the model nosuch\. You can choose .*fast/);
   olga.says('/model', { in: friends });
-  const menu = await friends.nextMessage(/claude-sonnet-5-5/);
+  const menu = await friends.nextShownTo(olga, /claude-sonnet-5-5/);
   assert.ok(menu.buttons.includes('fast'));
-  ann.presses(menu.id, 'fast', friends);
-  await friends.nextMessage(/Only an owner/);
-  olga.presses(menu.id, 'fast', friends);
-  await friends.nextMessage(/Model: claude-haiku-5-5 \(fast\)/);
+  olga.pressesAlone(menu.id, 'fast', friends);
+  await friends.nextShownTo(olga, /Model: claude-haiku-5-5 \(fast\)/);
+  await friends.nextMessage('Olga changed this for the whole chat: my model.');
   await tell(ann, '@test_bot hello', 'Said.');
   assert.equal(last()?.model, 'claude-haiku-5-5');
   assert.match(JSON.stringify(last()?.system), /You are a parrot\./);
@@ -53,8 +51,8 @@ test('M15 an owner sets the model and the persona of a chat; nobody else can, an
   await tell(ann, '@test_bot hello again', 'Said.');
   assert.equal(last()?.model, 'claude-sonnet-5-5');
   assert.match(await status(), /The model fast was chosen here/);
-  await tell(olga, '/model default', /Model: claude-sonnet-5-5/);
-  await tell(olga, '/persona default', /I have no persona in this chat/);
+  await alone(olga, '/model default', /Model: claude-sonnet-5-5/);
+  await alone(olga, '/persona default', /I have no persona in this chat/);
   await tell(ann, '@test_bot bye', 'Said.');
   assert.doesNotMatch(JSON.stringify(last()?.system), /parrot/);
   assert.doesNotMatch(await status(), /was chosen/);

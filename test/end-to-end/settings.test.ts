@@ -137,22 +137,73 @@ test('X3 others get one plain sentence, for a press, too, which changes nothing;
   const ann = bot.telegram.person({ name: 'Ann' });
   const ed = bot.telegram.person({ name: 'Ed', id: 1002 });
   const team = bot.telegram.group({ title: 'Team' });
+  team.setBot('administrator');
   ann.says('/settings@test_bot lamp_state on true', { in: team });
-  await team.nextMessage(/^Only an owner or an approver can change settings\.$/);
+  await team.nextShownTo(ann, /^Only an owner or an approver can change settings\.$/);
   olga.says('/settings@test_bot lamp_state colour', { in: team });
-  const menu = await team.nextMessage(/Colour in this chat: Warm white/);
-  const annPressed = ann.presses(menu.id, 'cold', team);
-  const edPressed = ed.presses(menu.id, 'cold', team);
-  const told = (press: typeof annPressed) => bot.telegram.until('a word on the press', () => press.text());
-  assert.equal(await told(annPressed), 'Only an owner or an approver can change settings.');
-  assert.match((await told(edPressed)) ?? '', /^Somebody else opened this/);
+  const menu = await team.nextShownTo(olga, /Colour in this chat: Warm white/);
+  assert.throws(() => ann.pressesAlone(menu.id, 'cold', team), /does not see/);
   ed.says('/settings@test_bot lamp_state colour', { in: team });
-  const own = await team.nextMessage(/Colour in this chat: Warm white \(default\)/);
-  ed.presses(own.id, 'cold', team);
-  await edited(bot, team, own.id, /cold \(this chat\)/);
-  assert.match(team.sent().find(({ id }) => id === menu.id)?.text ?? '', /Warm white \(default\)/);
+  const own = await team.nextShownTo(ed, /Colour in this chat: Warm white \(default\)/);
+  ed.pressesAlone(own.id, 'cold', team);
+  await bot.telegram.until('his view says so', () =>
+    team.shownTo(ed).find(({ id, text }) => id === own.id && /cold \(this chat\)/.test(text)),
+  );
+  await team.nextMessage('Ed changed this for the whole chat: 💡 Lamp.');
+  assert.match(team.shownTo(olga).find(({ id }) => id === menu.id)?.text ?? '', /Warm white \(default\)/);
+  // Who may no longer change settings still sees the buttons.
+  await bot.reconfigure(toml.replace('"telegram:1002"', '"telegram:1003"'));
+  await bot.log.line(({ message }) => /config was changed/.test(message));
+  const pressed = ed.pressesAlone(own.id, 'Warm white', team);
+  const told = await bot.telegram.until('a word on the press', () => pressed.text());
+  assert.equal(told, 'Only an owner or an approver can change settings.');
   const refused = bot.log.lines.filter(({ message }) => /settings button that is not theirs/.test(message));
-  assert.equal(refused.length, 2);
+  assert.equal(refused.length, 1);
+  assert.deepEqual(
+    team.everSent().map(({ text }) => text),
+    ['Ed changed this for the whole chat: 💡 Lamp.'],
+  );
+});
+
+test('X3 U16 settings of a group can be changed in the direct message, by who is in the group at each press', async (t) => {
+  const bot = await start(t);
+  const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
+  const team = bot.telegram.group({ title: 'Team' });
+  olga.says('/settings@test_bot lamp_state', { in: team });
+  await team.nextMessage('I can say that only in a direct message.');
+  olga.says('/whoami');
+  await olga.dm.nextMessage(/^You: /);
+  const menu = await olga.dm.nextMessage(/Lamp in this chat/);
+  const press = async (label: string, match: RegExp) => {
+    olga.presses(menu.id, label);
+    return edited(bot, olga.dm, menu.id, match);
+  };
+  await press('Colour', /Colour in this chat: Warm white/);
+  await press('cold', /Colour in this chat: cold \(this chat\)/);
+  await press('Back', /colour Colour: cold/);
+  await press('Room', /Or write the value as your next message/);
+  olga.says('garden');
+  await olga.dm.nextMessage(/Lamp, Room in this chat: garden/);
+  olga.says('/settings@test_bot lamp_state token', { in: team });
+  const question = await olga.dm.nextMessage(/Or write the value as a reply/);
+  olga.says('hue-SECRET-0815', { replyTo: question.id });
+  await olga.dm.nextMessage(/set, not shown\. Your message was deleted here/);
+  olga.says('/settings lamp_state');
+  await olga.dm.nextMessage(/room Room: cellar \(config\)/);
+  // The group hears where the answer went and that something changed, each once.
+  await bot.bot.idle();
+  assert.deepEqual(
+    team.everSent().map(({ text }) => text),
+    [
+      'I can say that only in a direct message. Write to me there, and you get it.',
+      'Olga changed this for the whole chat: 💡 Lamp.',
+      'I answered you in a direct message.',
+    ],
+  );
+  olga.leaves(team);
+  const pressed = olga.presses(menu.id, 'Back');
+  assert.match((await bot.telegram.until('a word', () => pressed.text())) ?? '', /This button has expired/);
+  assert.equal(bot.messages.requests.length, 0);
 });
 
 test('X3 Q5 a menu and a value that is waited for outlive a restart', async (t) => {
@@ -173,16 +224,17 @@ test('X3 settings hold for one chat, in a group a value is an answer to the bot,
   const bot = await start(t);
   const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
   const team = bot.telegram.group({ title: 'Team' });
+  team.setBot('administrator');
   olga.says('/settings@test_bot lamp_state room', { in: team });
-  const menu = await team.nextMessage(/Or write the value as a reply to this message/);
+  const menu = await team.nextShownTo(olga, /Or write the value as a reply to this message/);
   olga.says('just talk', { in: team });
-  olga.says('garden', { in: team, replyTo: menu.id });
-  await team.nextMessage(/Room in this chat: garden/);
-  olga.says('attic', { in: team, replyTo: menu.id });
-  await team.nextMessage(/This form has expired\. Open the settings again\./);
+  olga.whispers('garden', { in: team, replyTo: menu.id });
+  await team.nextShownTo(olga, /Room in this chat: garden/);
+  olga.says('@test_bot attic', { in: team });
+  await team.nextMessage(/Heard/);
   olga.says('/settings lamp_state');
   await olga.dm.nextMessage(/room Room: cellar \(config\)/);
-  assert.equal(bot.messages.requests.length, 0);
+  assert.equal(bot.messages.requests.length, 2);
 });
 
 /** Olga owns the bot: her id is made by the workspace, so config hears of it when she is there. */
@@ -225,8 +277,10 @@ test('X3 on Slack a modal shows what is set, refuses at the field, and tells the
   });
   assert.ok(done.ok);
   assert.doesNotMatch(JSON.stringify(done), /response_action/, 'the modal closes');
-  const told = await slack.posted(({ text }) => text.includes('set in this chat by'));
-  const text = JSON.stringify(told.blocks);
+  const told = await slack.shown.until(({ text }) => String(text).includes('set in this chat by'));
+  assert.deepEqual([told['kind'], told['user']], ['ephemeral', olga.id]);
+  await slack.posted(({ text }) => text.includes('changed this for the whole chat: 💡 Lamp.'));
+  const text = JSON.stringify(told['blocks']);
   for (const part of [
     /Room: `attic`/,
     /On: on/,
@@ -269,17 +323,15 @@ test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied
 test('X3 on Slack others open no modal and are told so alone, a foreign or made-up form sets nothing, and without a trigger there are buttons', async (t) => {
   const { slack, olga, ann, room, log, reconfigure } = await onSlack(t);
   slack.people.mention(ann, room, 'settings lamp_state');
-  await slack.posted(({ text }) => text.includes('Only an owner or an approver can change settings.'));
-  slack.people.mention(olga, room, 'settings');
-  const menu = await slack.posted(({ text }) => text.includes('Settings of tools'));
-  await slack.people.press(ann, menu, '💡 Lamp');
-  assert.equal(slack.views.all().length, 0);
   const told = await slack.shown.until(({ kind }) => kind === 'ephemeral');
   assert.deepEqual(
     [told['user'], told['text']],
     [ann.id, 'Only an owner or an approver can change settings.'],
   );
-  await slack.people.press(olga, menu, '💡 Lamp');
+  slack.people.mention(olga, room, 'settings');
+  const menu = await slack.shown.until(({ text }) => String(text).includes('Settings of tools'));
+  assert.equal(slack.views.all().length, 0);
+  await slack.people.pressAlone(olga, menu, '💡 Lamp');
   const opened = await slack.views.until(() => true);
   const foreign = await slack.people.submit(ann, opened, { Room: 'attic' });
   assert.match(JSON.stringify(foreign), /Only an owner or an approver/);
@@ -305,11 +357,8 @@ test('X3 on Slack others open no modal and are told so alone, a foreign or made-
   const odd = { ...opened, view: { ...opened.view, private_metadata: 'not ours' } };
   assert.ok((await slack.people.submit(olga, odd, { Room: 'attic' })).ok);
   slack.faults.next('views.open', { kind: 'error', error: 'expired_trigger_id' });
-  await slack.people.press(olga, menu, '💡 Lamp');
-  const { message } = await slack.changes.until(
-    (change) => change.kind === 'updated' && change.message.text.includes('in this chat'),
-  );
-  assert.match(message.text, /Room: `cellar` \(config\)/);
+  await slack.people.pressAlone(olga, menu, '💡 Lamp');
+  await slack.shown.until(({ text }) => /Room: `cellar` \(config\)/.test(String(text)));
   assert.equal(log.lines.filter((line) => /settings form that is not theirs/.test(line.message)).length, 3);
 });
 
@@ -327,9 +376,10 @@ test('H12 X3 settings opened by a slash command in a channel stay with who opene
 test('X3 on Slack words after a mention are the command where they name a tool with settings', async (t) => {
   const { slack, olga, room, messages } = await onSlack(t);
   slack.people.mention(olga, room, 'settings lamp_stat token hue-SECRET-0815');
-  await slack.posted(({ text }) => text.includes('No tool with that name'));
+  const alone = (words: string) => slack.shown.until(({ text }) => String(text).includes(words));
+  await alone('No tool with that name');
   slack.people.mention(olga, room, 'settings lamp_state token hue-SECRET-0815');
-  await slack.posted(({ text }) => text.includes('Please delete yours'));
+  await alone('Please delete yours');
   assert.equal(messages.requests.length, 0);
 });
 
@@ -359,25 +409,30 @@ test('X3 Q12 what is set in a person’s direct messages is forgotten with them,
   const { telegram, bot } = await start(t);
   const ed = telegram.person({ name: 'Ed', id: 1002 });
   const team = telegram.group({ title: 'Team' });
+  team.setBot('administrator');
   ed.says('/settings lamp_state room attic');
   await ed.dm.nextMessage(/attic/);
   ed.says('/settings@test_bot lamp_state room garden', { in: team });
-  await team.nextMessage(/garden/);
+  await team.nextShownTo(ed, /garden/);
   await bot.operate('forget', 'telegram:1002');
   ed.says('/settings lamp_state');
   await ed.dm.nextMessage(/room Room: cellar \(config\)/);
   ed.says('/settings@test_bot lamp_state', { in: team });
-  await team.nextMessage(/room Room: garden \(this chat\)/);
+  await team.nextShownTo(ed, /room Room: garden \(this chat\)/);
 });
 
 test('X3 S2 in a group a secret that is waited for is taken though it is said to nobody, and who wrote it hears what is left to do', async (t) => {
   const bot = await start(t);
   const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
   const team = bot.telegram.group({ title: 'Team' });
+  team.setBot('administrator');
   olga.says('/settings@test_bot lamp_state token', { in: team });
-  await team.nextMessage(/Or write the value/);
+  await team.nextShownTo(olga, /Or write the value/);
+  team.setBot('member');
   olga.says('hue-SECRET-0815', { in: team });
-  await team.nextMessage(/set, not shown\. I can’t delete messages here/);
+  await team.nextMessage('I can say that only in a direct message.');
+  olga.says('/whoami');
+  await olga.dm.nextMessage(/set, not shown\. I can’t delete messages here/);
   olga.says('@test_bot what did I say?', { in: team });
   await team.nextMessage(/Heard/);
   assert.doesNotMatch(JSON.stringify(bot.messages.requests.map(({ body }) => body)), /SECRET/);

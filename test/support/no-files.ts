@@ -1,5 +1,5 @@
 import type { OutgoingFiles } from '../../src/replies/artifacts.ts';
-import type { FileLimits } from '../../src/core/channel.ts';
+import type { FileLimits } from '../../src/core/file-limits.ts';
 import type { DeliverArtifacts } from '../../src/core/tool.ts';
 
 /** For tests in which no file is handed over: whoever does it anyway fails. */

@@ -15,7 +15,7 @@ async function open() {
     createSettingEntries({ stored: store.keyed('setting-entries'), signals: store.signals, clock });
   const said = (change: Partial<Message> = {}): Message => makeMessage({ sentAt: clock.now(), ...change });
   const { conversation, sender } = said();
-  return { clock, make, said, from: { conversation, sender: sender.id } };
+  return { clock, make, said, from: { conversation, chatType: 'private' as const, sender: sender.id } };
 }
 
 test('X3 Q2 a value that is delivered again, also after a restart, is no words for the model', async () => {

@@ -2,7 +2,7 @@ import { fixed, type Words } from '../../core/texts/say.ts';
 import type * as Bolt from '@slack/bolt';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import { createAgentView, type AgentView } from './create-agent-view.ts';
-import { createChatLookup, createNameLookup, membersOf, type ChatLookup } from './look-up.ts';
+import { createChatLookup, createNameLookup, hasMember, membersOf, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
 import { createSender, type SlackSender } from './create-sender.ts';
@@ -43,6 +43,7 @@ export type SlackConnection = Readonly<{
   fetchFile: Channel['fetchFile'];
   fetchSmaller: Channel['fetchFile'];
   membersOf: NonNullable<Channel['membersOf']>;
+  hasMember: NonNullable<Channel['hasMember']>;
   readEarlier: NonNullable<Channel['readEarlier']>;
   /** Sessions of the agent view. Undefined if `[slack] agent_view` is off. */
   agent: AgentView | undefined;
@@ -89,6 +90,7 @@ export async function connectSlack(options: ConnectOptions): Promise<SlackConnec
     fetchFile: createSlackFetchFile(call, app),
     fetchSmaller: createSlackFetchFile(call, app, true),
     membersOf: (group) => membersOf(call, group),
+    hasMember: ({ chat }, person) => hasMember(call, chat, userOf(person)),
     readEarlier: (message, bounds) => readEarlier(api, message, bounds),
     agent,
     async open() {

@@ -149,12 +149,12 @@ export function createIntake(options: IntakeOptions): Intake {
   /** Handles a slash command with a thread for its answer. Slack does not send such a call again. */
   const withThread = async (
     call: ThreadOpening,
-    handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
+    handOn: (openThread: (shown: ShownCall, group?: Conversation) => Promise<Conversation>) => Promise<void>,
   ): Promise<Reply | undefined> => {
     const failed: { with?: SendError } = {};
-    const openThread = async (shown: ShownCall): Promise<Conversation> => {
+    const openThread = async (shown: ShownCall, group = call.conversation): Promise<Conversation> => {
       try {
-        const thread = await actions.openThread(call, shown);
+        const thread = await actions.openThread({ ...call, conversation: group }, shown);
         await partners.set(thread, call.sender.id);
         return thread;
       } catch (error) {
@@ -190,7 +190,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
     const seen = await lookedUp(press);
     const event = { type: 'press', press: seen, tell: tellTo(press), ...formsBy(trigger) } as const;
-    if (press.ephemeral !== true) return onEvent(event);
+    if (press.ephemeral !== true && seen.chatType !== 'private') return onEvent(event);
     await withThread(press, (openThread) => onEvent({ ...event, openThread }));
   };
 

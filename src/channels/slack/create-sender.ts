@@ -115,7 +115,7 @@ async function removeMessage(
 
 /** The only person who sees the part, by Slack's id; undefined if the chat is theirs alone, or if everybody sees it. */
 function aloneIn(chat: string, { onlyTo }: Part): string | undefined {
-  return onlyTo === undefined || userOf(onlyTo) === chat ? undefined : userOf(onlyTo);
+  return onlyTo === undefined || userOf(onlyTo) === chat || chat.startsWith('D') ? undefined : userOf(onlyTo);
 }
 
 /** Posts a part as a message that everybody sees, or only the person `onlyTo`. */

@@ -57,6 +57,7 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
       settings.agentView === true ? (...given) => state.connection?.agent?.showWork(...given) : undefined,
     fetchFile: async (...given) => (await connected).fetchFile(...given),
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
+    hasMember: async (...asked) => (await connected).hasMember(...asked),
     membersOf: async (group) => (await connected).membersOf(group),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
     // Slack has one registered command for all skills (I1).

@@ -37,6 +37,22 @@ export async function membersOf(call: CallSlack, usergroup: string): Promise<rea
   return users.map((user) => `slack:${user}`);
 }
 
+const memberPage = z.object({
+  members: z.array(z.string()),
+  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/** Whether a person, by Slack's id, is in a channel. Rejects with the SDK's error. */
+export async function hasMember(call: CallSlack, channel: string, user: string): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    const page = memberPage.parse(await call('conversations.members', { channel, cursor, limit: 1000 }));
+    if (page.members.includes(user)) return true;
+    cursor = page.response_metadata?.next_cursor || undefined;
+  } while (cursor !== undefined);
+  return false;
+}
+
 /** `kind` is set for accounts of apps, which have no person's rights (S17). */
 type Client = Pick<Sender, 'language' | 'timezone'> & Readonly<{ kind?: 'bot' }>;
 

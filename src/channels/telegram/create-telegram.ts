@@ -7,6 +7,7 @@ import { telegramCaptionFits, splitForTelegram } from './from-markdown.ts';
 import { listenToTelegram } from './listen.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
+import { numberOf } from './send-alone.ts';
 import { createSendPart } from './send-part.ts';
 import { createSetMenus, namesOf, writeTelegramCommand } from './set-menus.ts';
 import { createShowStatus } from './show-status.ts';
@@ -18,7 +19,7 @@ import {
   TelegramFault,
   type TelegramApi,
 } from './telegram-api.ts';
-import { wantedKinds } from './to-event.ts';
+import { isInGroup, wantedKinds } from './to-event.ts';
 import { telegramChatType } from './to-message.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { Channel, OnEvent, Press } from '../../core/channel.ts';
@@ -96,6 +97,9 @@ export function createTelegram(settings: TelegramSettings, deps: TelegramDeps): 
       return setMenus(menus, language);
     },
     lookUpChat: (conversation) => lookUpChat(conversation, { api, log }),
+    async hasMember({ chat }, person) {
+      return isInGroup(await api.getChatMember({ chat_id: Number(chat), user_id: numberOf(person) }));
+    },
     command: (_, name, args) => writeTelegramCommand(name, args),
     thumbs: 'reactions',
     // Only supergroups have addresses for their messages.

@@ -58,7 +58,7 @@ export function listenToTelegram(
     if (event?.type !== 'press') return;
     const told: { words?: string } = {};
     // A skill that is picked from a private list answers in the group, as a typed call does.
-    const openThread = async () => event.press.conversation;
+    const openThread = async (_: unknown, group = event.press.conversation) => group;
     await onEvent({ ...event, openThread, tell: (words) => void (told.words = words) });
     pressed(event.press, told.words);
   });

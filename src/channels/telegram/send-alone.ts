@@ -30,7 +30,7 @@ export type SendAlone = Readonly<{
 }>;
 
 /** The number of a Telegram id such as `telegram:42`. */
-function numberOf(person: string): number {
+export function numberOf(person: string): number {
   return Number(person.slice(person.indexOf(':') + 1));
 }
 

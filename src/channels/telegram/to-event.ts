@@ -67,8 +67,8 @@ function moved(from: number, to: number): Converted {
 /** The bot was added to a group or removed from it. */
 export function fromTelegramStanding(change: ChatMemberUpdated): Converted {
   const { chat, from, old_chat_member: before, new_chat_member: now } = change;
-  const isIn = isThere(now);
-  if (chat.type === 'private' || isIn === isThere(before))
+  const isIn = isInGroup(now);
+  if (chat.type === 'private' || isIn === isInGroup(before))
     return { ignored: `the bot is now ${now.status} in ${chat.id}` };
   const conversation = { channel: 'telegram', chat: String(chat.id) };
   if (!isIn) return { event: { type: 'left', conversation } };
@@ -77,7 +77,7 @@ export function fromTelegramStanding(change: ChatMemberUpdated): Converted {
   return { event: { type: 'joined', conversation, by: from.is_bot ? undefined : { id, name } } };
 }
 
-function isThere(member: ChatMember): boolean {
+export function isInGroup(member: ChatMember): boolean {
   if (member.status === 'restricted') return member.is_member;
   return member.status !== 'left' && member.status !== 'kicked';
 }

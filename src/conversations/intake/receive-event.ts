@@ -44,7 +44,7 @@ export async function receiveEvent(event: ChannelEvent, deps: ReceiveDeps): Prom
     case 'press':
       return press(
         event,
-        (message) => admit({ type: 'message', message, openThread: event.openThread }, deps),
+        (message, openThread) => admit({ type: 'message', message, openThread }, deps),
         deps,
       );
     case 'stop':

@@ -13,13 +13,15 @@ export const settings = {
     settings: {
       menu: fixed`Set up the tools in this chat`,
       help: (write, say) => say`${write('settings')} sets up the tools in this chat (owners)`,
+      alone: true,
     },
     model: {
       menu: fixed`My model in this chat (owners)`,
       help: (write, say) =>
         say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`,
+      alone: true,
     },
-    persona: { menu: fixed`My persona in this chat (owners)` },
+    persona: { menu: fixed`My persona in this chat (owners)`, alone: true },
   },
 } satisfies FeatureKit;
 

@@ -9,8 +9,14 @@ import { fixed, sayIn, type Fixed } from '../../core/texts/say.ts';
 import type { Tool } from '../../core/tool.ts';
 import { redactDeep } from '../../lib/redaction/redact.ts';
 import { nearest } from '../../lib/text/text.ts';
+import { toSenderAlone } from '../../replies/replies.ts';
 import { toolTitle } from '../../tools/tool-title.ts';
-import { createSettingEntries, settingEntries } from '../../tools/settings/setting-entries.ts';
+import {
+  createSettingEntries,
+  settingEntries,
+  type GroupChat,
+} from '../../tools/settings/setting-entries.ts';
+import { announce } from './announce.ts';
 import { readSetting, sayProblem, showSetting, settingValue } from './setting-values.ts';
 import { readAction, type SettingView } from './setting-views.ts';
 import type { Who } from '../../tools/settings/settings-in-force.ts';
@@ -123,7 +129,8 @@ async function answerSettings(
 async function takeValue(message: Message, deps: ShowDeps): Promise<boolean> {
   const { tools, entries, mayChange } = deps;
   const { replies } = deps.chat;
-  const entry = await entries.meant(message);
+  const forGroup = message.chatType === 'private' && answersAsking(message, ['group']);
+  const entry = await entries.meant(message, forGroup);
   if (entry === 'again') return true;
   const isLate = entry === undefined && answersAsking(message);
   const { tool, field } = findSetting(tools(), entry?.tool ?? '', entry?.key);
@@ -133,13 +140,20 @@ async function takeValue(message: Message, deps: ShowDeps): Promise<boolean> {
     const say = sayIn(message.sender.language);
     const removed = await removeSecret(message, deps);
     const late = say`This form has expired. Open the settings again.`;
-    await replies.answer(message, `${late} ${say(removed)}`.trimEnd());
+    await replies.answer(message, `${late} ${say(removed)}`.trimEnd(), toSenderAlone(message));
     return true;
   }
-  const { text, buttons, taken } = await setTyped(message, { tool, field, typed: message.text }, deps);
-  await replies.answer(message, text, { buttons });
-  await entries.took(message, taken);
+  const meant = entry.group === undefined ? message : inGroup(message, entry.group);
+  const { text, buttons, taken } = await setTyped(meant, { tool, field, typed: message.text }, deps);
+  await replies.answer(meant, text, { ...toSenderAlone(meant), buttons });
+  await entries.took(message, taken, forGroup);
   return true;
+}
+
+/** What a person says in a direct message about a group, as said in that group. They get the answer where they are. */
+function inGroup(message: Message, group: GroupChat): Message {
+  const { id, sentAt: at, conversation } = message;
+  return { ...message, ...group, privateReply: { kind: 'press', id, at, direct: { conversation } } };
 }
 
 type Named = Readonly<{ tool: Tool; field: SettingField }>;
@@ -162,6 +176,7 @@ async function setTyped(
     const text = say`${named}: that doesn't work. Please ${sayProblem(field, problem, say)}.`;
     return { text: withRemoved(text), buttons: [], taken: false };
   }
+  await announce(who, toolTitle(tool, say), deps.chat);
   const now = showSetting(field, settingValue(field, await inForce.of(who.conversation, tool)), say);
   const text =
     value === undefined
@@ -180,12 +195,13 @@ async function setTyped(
  * slash command or in the terminal.
  */
 async function removeSecret(
-  { conversation, platformId }: Message,
+  { conversation, platformId, privateReply }: Message,
   { chat: { channels }, log }: ShowDeps,
 ): Promise<Fixed> {
   if (platformId === undefined) return '';
+  const where = privateReply?.direct?.conversation ?? conversation;
   try {
-    await channels.get(conversation.channel)?.remove(conversation, { id: platformId });
+    await channels.get(where.channel)?.remove(where, { id: platformId });
     return fixed`Your message was deleted here.`;
   } catch (error) {
     if (!(error instanceof SendError)) throw error;

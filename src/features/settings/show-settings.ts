@@ -4,10 +4,13 @@ import type { Message } from '../../core/message.ts';
 import type { SettingField, SettingValue } from '../../core/setting-field.ts';
 import { fixed, inEveryLanguage, sayIn, type Say } from '../../core/texts/say.ts';
 import type { Tool } from '../../core/tool.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { inlineCode } from '../../lib/text/text.ts';
-import type { Replies } from '../../replies/replies.ts';
+import { toSenderAlone, type Replies } from '../../replies/replies.ts';
+import type { Store } from '../../store/store.ts';
 import { toolTitle } from '../../tools/tool-title.ts';
+import { announce } from './announce.ts';
 import type { SettingEntries } from '../../tools/settings/setting-entries.ts';
 import {
   optionsOf,
@@ -44,6 +47,8 @@ export type ShowDeps = Readonly<{
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
     replies: Replies;
+    store: Store;
+    clock: Clock;
   }>;
   log: Log;
 }>;
@@ -54,8 +59,10 @@ export function whoOf({
   conversation,
   chatType,
   sender,
-}: Pick<Act, 'conversation' | 'chatType' | 'sender'>): Who {
-  return { conversation, chatType, sender: sender.id, language: sender.language };
+  privateReply,
+}: Pick<Act, 'conversation' | 'chatType' | 'sender' | 'privateReply'>): Who {
+  const { id, name, language } = sender;
+  return { conversation, chatType, sender: id, name, language, direct: privateReply?.direct?.conversation };
 }
 
 /** Finds a tool and its field, each by its name or short name. */
@@ -88,7 +95,7 @@ export async function showField(
   const isTyped = !['boolean', 'select', 'multiselect'].includes(field.kind);
   if (isTyped) await entries.begin(who, { tool: tool.name, key: field.key, secret: field.secret });
   const layered = await inForce.of(who.conversation, tool);
-  const typing = isTyped ? askFor(field, who.chatType, sayIn(who.language)) : undefined;
+  const typing = isTyped ? askFor(field, who, sayIn(who.language)) : undefined;
   return fieldView(tool, field, layered, settingsReader(who, chat.writeCommand), { page, typing });
 }
 
@@ -110,8 +117,8 @@ export async function openedForm(
   }
 }
 
-function askFor({ secret, placeholder }: SettingField, chatType: Message['chatType'], say: Say): string {
-  const of = askings[chatType === 'private' ? 'private' : 'group'];
+function askFor({ secret, placeholder }: SettingField, { chatType, direct }: Who, say: Say): string {
+  const of = askings[chatType === 'private' || direct !== undefined ? 'private' : 'group'];
   const asked = placeholder === undefined ? say(of.plain) : say(of.example, inlineCode(placeholder));
   const hidden = say`The model never sees it, and I delete your message if I can.`;
   return secret ? `${asked} ${hidden}` : asked;
@@ -129,10 +136,14 @@ const askings = {
 };
 
 /** Whether a message replies to a question for a value, in any language and at any time later. */
-export function answersAsking({ replyTo }: Message): boolean {
+export function answersAsking(
+  { replyTo }: Message,
+  of: readonly (keyof typeof askings)[] = ['private', 'group'],
+): boolean {
   if (replyTo?.own !== true) return false;
   const lines = replyTo.text.split('\n');
-  return Object.values(askings)
+  return of
+    .map((where) => askings[where])
     .flatMap(({ plain, example }) => [plain, example])
     .flatMap(inEveryLanguage)
     .some((sentence) => {
@@ -174,6 +185,7 @@ async function act(who: Who, does: SettingAction, deps: ShowDeps): Promise<Setti
   const next = nextValue(field, await deps.inForce.of(who.conversation, tool), does);
   if (view !== 'reset' && next === undefined) return showField(who, { tool, field }, deps);
   const problem = await deps.inForce.change(who, tool, field, next);
+  if (problem === undefined) await announce(who, toolTitle(tool, say), deps.chat);
   const shown = await showField(who, { tool, field }, deps, page);
   if (problem === undefined) return shown;
   const why = say`Not changed: ${sayProblem(field, problem, say)}.`;
@@ -231,7 +243,12 @@ export async function takeForm(
   }
   if (done.length === 0) return undefined;
   const text = [say`${toolTitle(tool, say)}, set in this chat by ${inlineCode(sender.name)}:`, '', ...done];
-  await deps.chat.replies.say(conversation, filled.id, text.join('\n'));
+  const { chat } = deps;
+  const alone = toSenderAlone({ ...filled, sentAt: chat.clock.now() });
+  await chat.store.commit({
+    outbox: await chat.replies.rows(conversation, filled.id, text.join('\n'), alone),
+  });
+  await announce(whoOf(filled), toolTitle(tool, say), chat);
   return undefined;
 }
 

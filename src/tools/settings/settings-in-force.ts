@@ -25,7 +25,10 @@ export type Who = Readonly<{
   conversation: Conversation;
   chatType: SeenChatType;
   sender: string;
+  name?: string | undefined;
   language?: string | undefined;
+  /** The direct message from which the person acts for a group (U16). */
+  direct?: Conversation | undefined;
 }>;
 
 /** The settings that hold in a chat: what the chat has set, otherwise `[tools.NAME]`, otherwise defaults (X3). */

@@ -86,6 +86,7 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
   deletemycommands: ['scope', 'language_code'],
   answercallbackquery: ['callback_query_id', 'text', 'show_alert', 'url', 'cache_time'],
   getchat: ['chat_id'],
+  getchatmember: ['chat_id', 'user_id'],
   getfile: ['file_id'],
 };
 

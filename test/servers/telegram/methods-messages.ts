@@ -147,6 +147,13 @@ export function messageMethods(
       world.changed();
       return true;
     },
+    getchatmember(args) {
+      const room = readableRoom(world, args);
+      const id = integer(args, 'user_id') ?? 0;
+      const user = [...world.rooms.values()].find((one) => one.id === id)?.person;
+      if (room.type === 'private' || user === undefined) throw badRequest('user not found');
+      return { status: room.left.has(id) ? 'left' : 'member', user };
+    },
     getchat(args) {
       const room = readableRoom(world, args);
       return { ...chatOf(room), accent_color_id: 0, max_reaction_count: 11, accepted_gift_types: noGifts };

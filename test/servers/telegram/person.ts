@@ -65,6 +65,8 @@ export type Person = Readonly<{
     button: string,
     where: Chat,
   ): Readonly<{ answered(): boolean; text(): string | undefined }>;
+  /** The person is no longer in this group. */
+  leaves(where: Chat): void;
   /** The person's clients are off from now on. */
   goesOffline(): void;
   /** Presses the button with this label or action. The result tells whether and how the bot answered. */
@@ -203,6 +205,7 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
       if (stored?.person !== user.id) throw new Error(`${user.first_name} does not see message ${id}`);
       return press(room, stored, label, true);
     },
+    leaves: (where) => void roomOf(where).left.add(user.id),
     goesOffline: () => void world.offline.add(user.id),
     presses(id, label, where) {
       const room = roomOf(where);

@@ -201,6 +201,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       reactions: new Map(),
       drafts: [],
       whispers: new Map(),
+      left: new Set(),
       ...room,
     };
     world.rooms.set(full.id, full);

@@ -41,6 +41,8 @@ export type Room = {
   readonly drafts: Draft[];
   /** Ephemeral messages by their ids, of the bot and to it. */
   readonly whispers: Map<number, Whisper>;
+  /** People who left the group; all others count as its members. */
+  readonly left: Set<number>;
 };
 
 /** A message that one person of a group and the bot alone see. */
