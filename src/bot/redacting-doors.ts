@@ -38,7 +38,13 @@ function cleanModel(model: Model, clean: Clean): Model {
         if (part !== '') onText?.(part);
       };
       const asked = cleanRequest(request, redaction);
-      const answer = await model.complete(asked, signal, (part) => say(said.push(part)));
+      const answer = await model
+        .complete(asked, signal, (part) => say(said.push(part)))
+        .catch((error: unknown) => {
+          // The words so far are the answer of a turn that was stopped (U15).
+          if (signal.aborted) say(said.end(true));
+          throw error;
+        });
       say(said.end());
       return cleanAnswer(answer, text);
     },

@@ -30,7 +30,7 @@ export async function stats({
   const rows = (await askBot(flag, 'stats', first))
     .filter(({ day }) => month === undefined || day.startsWith(month))
     .map((row) => ({ ...row, usd: costOf(config, row.model, row.tokens) }));
-  if (json === true) return printJson(rows);
+  if (json === true) return printJson({ usage: rows, thumbs: await askBot(flag, 'skill quality') });
   if (csv === true) return print(usageCsv(rows));
   if (rows.length === 0)
     return print(`No model was used ${month === undefined ? `since ${first}` : `in ${month}`}.`);

@@ -135,7 +135,10 @@ export type QueuedTask = Readonly<{
   /**
    * Lets the main agent take a turn on `message`, unseen until it is done. `skill` runs with the text as its arguments.
    */
-  think(message: Message, skill: string | undefined): Promise<Readonly<{ text: string; failed: boolean }>>;
+  think(
+    message: Message,
+    skill: string | undefined,
+  ): Promise<Readonly<{ text: string; failed: boolean; rateable?: Rateable | undefined }>>;
 }>;
 
 /** How a kind of task is handled. */

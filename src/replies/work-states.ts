@@ -47,6 +47,16 @@ export function createWorkStates({
     }
   }
 
+  // Nobody may wait for the answer any more: the turn has ended, or its process died.
+  store.signals.on('answer', (id) => {
+    store.pendingRequests
+      .find(id)
+      .then(async (request) => {
+        if (request?.state === 'expired') await refresh(request.conversation);
+      })
+      .catch((error: unknown) => log.warn({ err: error }, 'the end of a question could not be shown'));
+  });
+
   return {
     working: (message) => show(message.conversation, 'working', message),
     async asking(conversation, wait) {

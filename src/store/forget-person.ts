@@ -19,6 +19,7 @@ const batch = 500;
 const personKeys = [
   'commands',
   'deaths',
+  'early-thumbs',
   'feedback-asked',
   'first-words',
   'pairing',

@@ -108,8 +108,12 @@ test('L1 L6 U10 U12 stats, policy and audit are read from a running bot, and a r
   const { stdout } = await home.run(['stats']);
   assert.match(stdout, /^day .*requests .*tokens .*dollars\n\d{4}-\d\d-\d\d +1 +[\d,]+ +0\.\d\d\n/);
   assert.match(stdout, new RegExp(`\\nperson .*\\ntelegram:${ann.id} +1 `));
-  const [row] = JSON.parse((await home.run(['stats', '--days', '1', '--json'])).stdout) as { usd: number }[];
-  assert.ok((row?.usd ?? 0) > 0);
+  const { usage, thumbs } = JSON.parse((await home.run(['stats', '--days', '1', '--json'])).stdout) as {
+    usage: { usd: number }[];
+    thumbs: unknown[];
+  };
+  assert.ok((usage[0]?.usd ?? 0) > 0);
+  assert.deepEqual(thumbs, []);
   assert.match((await home.run(['policy', 'list'])).stdout, /^No standing approvals\./);
   assert.match((await home.run(['inbox', 'list'])).stdout, /^No dead letters\. --waiting /);
   assert.match((await home.run(['outbox', 'list'])).stdout, /^No failed deliveries\./);

@@ -67,7 +67,7 @@ test('U10 U12 stats counts days in the zone of the operator', async (t) => {
     // The day may change while the command runs.
     if (there(Date.now()) !== today) return;
     assert.deepEqual(
-      (JSON.parse(stdout) as { day: string }[]).map(({ day }) => day),
+      (JSON.parse(stdout) as { usage: { day: string }[] }).usage.map(({ day }) => day),
       [today],
       zone,
     );
@@ -78,7 +78,7 @@ test('U10 U12 stats --month counts the days of that calendar month and no other,
   const home = await usedOn(t, ['2025-09-30', '2025-10-01', '2025-10-31', '2025-11-01', '2026-10-05']);
   const days = async (...args: readonly string[]): Promise<readonly string[]> => {
     const { stdout } = await home.run(['stats', ...args, '--json']);
-    return (JSON.parse(stdout) as { day: string }[]).map(({ day }) => day);
+    return (JSON.parse(stdout) as { usage: { day: string }[] }).usage.map(({ day }) => day);
   };
   assert.deepEqual(await days('--month', '2025-10'), ['2025-10-01', '2025-10-31']);
   assert.deepEqual(await days('--month', '2025-11', '--days', '1'), ['2025-11-01']);

@@ -81,6 +81,11 @@ async function wholeWay(
   const { stdout: stats } = await run('stats');
   const counts = stats.split('\n').filter((line) => line.startsWith('tides') && /[0-9a-f]{8}/.test(line));
   assert.equal(counts.length, 2, stats);
+  const { thumbs } = JSON.parse((await run('stats', '--json')).stdout) as { thumbs: { skill: string }[] };
+  assert.deepEqual(
+    thumbs.map(({ skill }) => skill),
+    ['tides', 'tides'],
+  );
   assert.match(counts[0] ?? '', new RegExp(`${before} +0 +1 `));
   assert.match(counts[1] ?? '', /[0-9a-f]{8} +1 +0 /);
   const audit = await run('audit', 'tail', '--kind', 'feedback_tested', '--json');

@@ -175,6 +175,20 @@ test('U17 a thumb on anything but a final answer, or while feedback is off, is i
   assert.equal((await counted()).length, 1);
 });
 
+test('U17 a thumb that comes before the bot knows under which id its answer is shown counts afterwards', async (t) => {
+  const { ann, telegram, bot, counted, settled } = await onTelegram(t);
+  telegram.faults.add({ method: 'sendMessage', lateMs: 1_500 });
+  ann.says('when is the tide high?');
+  const answer = await ann.dm.nextMessage('The tide is high');
+  ann.reacts(answer.id, ['👍']);
+  ann.reacts(answer.id, ['👎']);
+  await settled();
+  assert.deepEqual(await counted(), []);
+  await bot.idle();
+  await ann.dm.nextMessage('What was wrong?');
+  assert.deepEqual(await counted(), ['telegram:1007 down']);
+});
+
 test('U17 feedback = "off" neither asks for reactions nor shows buttons', async (t) => {
   const { ann, ask } = await onTelegram(t, { toml: '[bot]\nfeedback = "off"\n' });
   const answer = await ask();

@@ -134,6 +134,25 @@ test('N3 what runs very often needs an approver: the person’s own yes does not
   await room.nextMessage(/Added the routine/);
 });
 
+test('U17 people rate what a routine answers, but no reminder', async (t) => {
+  const { person, set } = await start(t);
+  const again = await plantRoutines(set, {
+    r1: { ...inBensDm, when: yearly, task: 'Say what happened.' },
+    r2: { ...inBensDm, when: yearly, task: 'Stand up.', reminder: true },
+  });
+  const told = await person.dm.nextMessage(/The week was quiet/);
+  const reminder = await person.dm.nextMessage(/Stand up\./);
+  await again.bot.idle();
+  person.reacts(reminder.id, ['👎']);
+  person.reacts(told.id, ['👎']);
+  await again.telegram.until('all updates', () => again.telegram.queue.waiting().length === 0);
+  const rated = await again.bot.operate('feedback list', {});
+  assert.deepEqual(
+    rated.map(({ sender, thumb, message }) => [sender, thumb, message]),
+    [[ben.id, 'down', String(told.id)]],
+  );
+});
+
 test('N1 N5 what was missed while nothing ran fires once and says so; a reminder needs no model', async (t) => {
   const { set, person } = await start(t);
   // Some ten hours from now in Berlin: one that was due just now would be fresh, and not missed.

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
@@ -159,4 +161,25 @@ test('U15 T8 the session is suspended while an approval is open, and a press tha
   await slack.posted(({ ts, text }) => ts === question.ts && /^Stopped/.test(text));
   await untilSession(asked.ts, 'active');
   assert.deepEqual(statuses(asked.ts).slice(0, 2), ['processing', 'suspended']);
+});
+
+test('U15 U14 Q5 the session is active again when an open question expires, also if the bot did not run then', async (t) => {
+  const { slack, bot, restart, home, anna, statuses, untilSession } = await setUp(t, (body) => {
+    if (isRun(body))
+      return {
+        content: [{ type: 'tool_use', id: 'toolu_2', name: 'ask_person', input: { question: 'Where?' } }],
+      };
+    return /needs_input/.test(lastOf(body)) ? 'Where shall I dig?' : callDig('toolu_1');
+  });
+  const asked = slack.people.dm(anna, 'dig');
+  await slack.posted(({ text }) => text === 'Where shall I dig?');
+  await untilSession(asked.ts, 'suspended');
+  await bot.idle();
+  await bot.close();
+  assert.equal(statuses(asked.ts).at(-1), 'suspended');
+  const database = new DatabaseSync(path.join(home, 'data', 'skillet.db'));
+  assert.equal(database.prepare('UPDATE pending_requests SET expires_at = 1').run().changes, 1);
+  database.close();
+  await restart();
+  await untilSession(asked.ts, 'active');
 });

@@ -45,6 +45,22 @@ test('U15 in private the stop button of a draft ends the answer, keeps its words
   );
 });
 
+test('U15 S2 a stopped answer ends with the letters that could have begun a secret, unless they are a good part of one', async (t) => {
+  // The key of the model is "test-key-0123456789", so a "te" at the end may begin it.
+  for (const [said, kept] of [
+    ['I think it is too la', 'I think it is too la'],
+    ['I think it is late', 'I think it is late'],
+    ['The key is test-key-01234', 'The key is'],
+  ] as const) {
+    const { telegram } = await startWholeBot(t, { toml: open, script: () => held(said) });
+    const ann = telegram.person({ name: 'Ann' });
+    ann.says('is it so?');
+    await telegram.until('the draft', () => ann.dm.drafts().find(({ text }) => text !== ''));
+    ann.stops();
+    assert.equal((await ann.dm.nextMessage('Stopped.')).text, `${kept}\n\nStopped.`);
+  }
+});
+
 test('U15 a stop that comes after its answer ends nothing else', async (t) => {
   const gate = Promise.withResolvers<void>();
   const { telegram } = await startWholeBot(t, {

@@ -54,7 +54,13 @@ export function createSlack(app: SlackApp, settings: SlackSettings, deps: SlackD
     showsPlan: ({ chat, thread }) =>
       settings.agentView === true && thread !== undefined && chat.startsWith('D'),
     showWork:
-      settings.agentView === true ? (...given) => state.connection?.agent?.showWork(...given) : undefined,
+      settings.agentView === true
+        ? (...given) =>
+            void connected.then(
+              ({ agent }) => agent?.showWork(...given),
+              () => undefined,
+            )
+        : undefined,
     fetchFile: async (...given) => (await connected).fetchFile(...given),
     fetchSmaller: async (...given) => (await connected).fetchSmaller(...given),
     hasMember: async (...asked) => (await connected).hasMember(...asked),

@@ -4,6 +4,7 @@ import { thumbWord } from '../../core/rating.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import type { FeatureKit } from '../kit.ts';
 import { createAskWhy, whyWord } from './ask-why.ts';
+import { createEarlyThumbs } from './early-thumbs.ts';
 import { giveThumb, thumbsOn } from './give-thumb.ts';
 import { madeWith } from './made-with.ts';
 import { feedbackOperations } from './operations.ts';
@@ -16,6 +17,12 @@ export const feedback = {
 
 function createFeedback(app: App): Feature {
   const why = createAskWhy(app);
+  const early = createEarlyThumbs(app, async ({ press, words }) => {
+    const { conversation, receipt } = press;
+    if ((await app.store.outbox.sentAs(conversation, receipt?.id ?? '')) === undefined) return false;
+    await giveThumb({ type: 'press', press }, words, { ...app, why });
+    return true;
+  });
   return {
     name: 'feedback',
     ...feedback.atRest(app),
@@ -32,8 +39,9 @@ function createFeedback(app: App): Feature {
       [thumbWord]: async (event, [what = '', ...words]) =>
         what === whyWord
           ? why.open(event, words[0] ?? '')
-          : giveThumb(event, [what, ...words], { ...app, why }),
+          : giveThumb(event, [what, ...words], { ...app, why, keepEarly: early.keep }),
     },
+    attend: early.attend,
     form: async (filled) => {
       await why.takeForm(filled);
       return undefined;

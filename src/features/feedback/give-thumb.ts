@@ -7,6 +7,7 @@ import { sayIn } from '../../core/texts/say.ts';
 import type { Rated } from '../../store/feedback.ts';
 import type { OutboxRow } from '../../store/outbox.ts';
 import type { AskWhy } from './ask-why.ts';
+import type { EarlyThumbs } from './early-thumbs.ts';
 
 /** Characters of an answer that are kept. */
 const longestAnswer = 4_000;
@@ -24,9 +25,10 @@ export function thumbsOn(channel: string, { channels, config }: App): ThumbsBy |
  */
 export async function giveThumb(
   event: PressEvent,
-  [thumb, change]: readonly string[],
-  deps: App & Readonly<{ why: AskWhy }>,
+  words: readonly string[],
+  deps: App & Readonly<{ why: AskWhy; keepEarly?: EarlyThumbs['keep'] }>,
 ): Promise<Pressed> {
+  const [thumb, change] = words;
   const { press } = event;
   const { conversation, receipt, sender } = press;
   if ((thumb !== 'up' && thumb !== 'down') || receipt === undefined) return undefined;
@@ -34,7 +36,10 @@ export async function giveThumb(
   const say = sayIn(sender.language);
   const answer = await deps.store.outbox.sentAs(conversation, receipt.id);
   // A press was on a button of ours, so the answer is too old. A reaction may be on anything.
-  if (answer?.part.made === undefined) return event.tell && { told: say(expired) };
+  if (answer?.part.made === undefined) {
+    if (answer === undefined && event.tell === undefined) await deps.keepEarly?.({ press, words });
+    return event.tell && { told: say(expired) };
+  }
   const isTaken = change !== undefined;
   const id = feedbackId(answer.key, sender.id);
   const given = await deps.store.feedback.give({

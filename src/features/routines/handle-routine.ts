@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts';
 import { decideSkill, type SkillUse } from '../../access/decide-skill.ts';
-import type { QueuedTask } from '../../core/feature.ts';
+import type { QueuedTask, Rateable } from '../../core/feature.ts';
 import { operatorZone } from '../../core/local-time.ts';
 import { requesterOf, type Message } from '../../core/message.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
@@ -35,12 +35,12 @@ export async function handleRoutine(
   // Work that was started is finished, even if a budget has run out since (Q5).
   const over = wasStarted ? undefined : await deps.budgets.ofMessage(requesterOf(message));
   if (over !== undefined) return tell(fired, 'failed', over, deps);
-  const { text, failed } = await think(message, task.skill);
+  const { text, failed, rateable } = await think(message, task.skill);
   // A person who was removed meanwhile gets no answer (A9).
   const barredNow = await whyBarred(fired, deps);
   if (barredNow !== undefined) return stop(fired, barredNow, deps);
   const answer = readRoutineAnswer(text, task);
-  await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps);
+  await tell(fired, failed ? 'failed' : answer.how, failed ? text : answer.text, deps, { rateable });
 }
 
 /** Looks up whether others read along now. Undefined if the chat can't be looked up. */
@@ -52,7 +52,7 @@ async function asOfNow(message: Message, { channels }: App): Promise<Message | u
 
 /** Tells the chat that its routine is dead-lettered (N4). May be repeated. */
 export async function failRoutine(fired: Fired, words: string, deps: App): Promise<void> {
-  await tell(fired, 'failed', words, deps, deadKey(fired.key));
+  await tell(fired, 'failed', words, deps, { key: deadKey(fired.key) });
 }
 
 function deadKey(key: string): string {
@@ -104,7 +104,7 @@ async function tell(
   how: 'answered' | 'quiet' | 'failed',
   text: string,
   deps: App,
-  key = fired.key,
+  { key = fired.key, rateable }: Readonly<{ key?: string; rateable?: Rateable | undefined }> = {},
 ): Promise<void> {
   const { message, task } = fired;
   const { note, buttons } = await settleRoutine({ message, task }, how, deps);
@@ -118,5 +118,5 @@ async function tell(
       : await deps.sendLargeTables(message, text);
   const whole = [headOf(task, message, zone), words, ...(note === undefined ? [] : [note])].join('\n\n');
   const done = key === fired.key ? key : undefined;
-  await deps.replies.answer(message, whole, { key, buttons, done });
+  await deps.replies.answer(message, whole, { ...rateable, key, buttons, done });
 }

@@ -6,11 +6,14 @@ export type Secret = Readonly<{ name: string; value: string }>;
 
 /** Shorter values occur in ordinary words (U3). */
 const shortestSecret = 8;
+/** So many characters begin ordinary words, too, and give away less than half of a secret. */
+const mostShownOfSecret = 3;
 
 /** Redacts text that comes in parts. It holds back only what may begin a secret. */
 export type InParts<Part> = Readonly<{
   push(part: Part): Part;
-  end(): Part;
+  /** The rest. `isCut`: the text was broken off, so the rest is left out if it may be a good part of a secret. */
+  end(isCut?: boolean): Part;
 }>;
 
 /** Removes secrets from everything that leaves the bot (U3, S2). */
@@ -54,7 +57,7 @@ export function createRedaction(secrets: readonly Secret[]): Redaction {
       const text = inParts((findBytes ??= createFindSecrets(asBytes)));
       return {
         push: (part) => Buffer.from(text.push(part.toString('latin1')), 'latin1'),
-        end: () => Buffer.from(text.end(), 'latin1'),
+        end: (isCut) => Buffer.from(text.end(isCut), 'latin1'),
       };
     },
   };
@@ -101,8 +104,9 @@ function inParts(find: FindSecrets): InParts<string> {
       held = held.slice(upTo);
       return out;
     },
-    end() {
-      const out = replaced(held, find);
+    end(isCut = false) {
+      const isPart = held.length - find.openFrom(held) > mostShownOfSecret;
+      const out = isCut && isPart ? '' : replaced(held, find);
       held = '';
       return out;
     },
