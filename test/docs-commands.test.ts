@@ -93,9 +93,10 @@ test('L17 every npm script and file of a test that the documents name is there',
 
 test('L17 every command line in the blocks of the documents runs, or says why it does not', async (t) => {
   const lines = [
+    // test/cli/prove.test.ts carries out the page for auditors as a whole.
     ...new Set(
       shown.flatMap(({ file, line, isInline }) =>
-        isInline || isReference(file) || isJobPage(file) ? [] : [line],
+        isInline || isReference(file) || isJobPage(file) || file === 'docs/how-to/prove.md' ? [] : [line],
       ),
     ),
   ];

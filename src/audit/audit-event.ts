@@ -144,6 +144,17 @@ export type AuditEvent = Readonly<
       subject: string;
       counts: Readonly<Record<string, number>>;
     }
+  /**
+   * A legal hold on a person or chat, which is `conversation`. `waits`: `sender` was to be forgotten, but the hold keeps
+   * what is stored of them (L18).
+   */
+  | {
+      event: 'hold';
+      verdict: 'added' | 'removed' | 'waits';
+      conversation: string;
+      sender?: string;
+      by?: string;
+    }
   /** Retention removed these lines. `digest` is that of the record up to the last of them (L18). */
   | { event: 'lines_expired'; from: number; to: number; digest: string }
   /** Lines were missing when the audit was opened; `before` is the seal of the last line that the store knows. */
@@ -161,6 +172,7 @@ const kinds: Readonly<Record<AuditEvent['event'], true>> = {
   feedback_tested: true,
   forgotten: true,
   group: true,
+  hold: true,
   hook: true,
   lines_expired: true,
   lines_missing: true,

@@ -21,7 +21,7 @@ import { chainedUseSkill } from '../runs/chained-skills.ts';
 import { createJudgeCalls } from '../runs/judge-calls.ts';
 import type { KeptFiles } from '../runs/kept-files.ts';
 import type { Questions } from '../runs/questions.ts';
-import { createWithPictures } from '../runs/received-files.ts';
+import { createWithPictures } from '../runs/with-pictures.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
 import { createRunContext, type RunDeps } from '../runs/run-context.ts';
 import { createRunSkill } from '../runs/run-skill.ts';

@@ -25,6 +25,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
   memory: 'notes that people asked the bot to keep',
   feedback: 'thumbs under answers, and tests made of them',
   routine: 'pause, resume or remove a reminder or routine',
+  hold: 'legal holds: what retention and forget leave out',
   access: 'who may do what, and why',
   audit: 'the record of what the bot did',
 };

@@ -1,3 +1,4 @@
+import { createHolds } from '../access/holds.ts';
 import type { App } from '../app.ts';
 import type { CommandRows } from '../core/chat-commands.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
@@ -64,7 +65,7 @@ export const ownCommandRows: CommandRows = {
 
 /** Their answers. `new` and `clear` are answered in their turn in the queue. */
 export function ownCommands(
-  { runtime, store, users, workStates, writeCommand, chatCommands }: App,
+  { runtime, store, users, audit, clock, workStates, writeCommand, chatCommands }: App,
   { usable, status }: Overview,
   features: FeatureParts,
 ): Readonly<Record<string, AnswerCommand>> {
@@ -157,10 +158,15 @@ export function ownCommands(
       const { id } = message.sender;
       const notes =
         chatCommands.row('memory') === undefined ? [] : [say`${write('memory')} removes single notes.`];
+      const held = await createHolds({ store, audit, clock }).over([
+        id,
+        conversationKey(message.conversation),
+      ]);
       return {
         text: [
           ...notes,
           say`To delete everything that I keep about you, ask my operator to run ${inlineCode(`${skilletHere()} forget ${id}`)}. That removes what we wrote, your files, notes and reminders, and your ratings. It can’t be undone.`,
+          ...(held.length === 0 ? [] : [say`A legal hold keeps it for now, so that has to wait.`]),
         ].join(' '),
       };
     },

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { createHolds, type Holds } from '../access/holds.ts';
 import { listsId } from '../access/chat-migrations.ts';
 import type { AtRest } from '../core/feature.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { conversationKey } from '../core/conversation.ts';
+import { skilletHere } from '../core/skillet-here.ts';
 import { isUnattended, type Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -50,6 +52,7 @@ export function createForgetSomebody(options: {
   log: Log;
 }): ForgetSomebody {
   const { store, access, audit, waitMs, clock, log } = options;
+  const holds = createHolds({ store, audit, clock });
   const { users, pairing, partners, features, settings, files } = options.kept;
 
   async function stopWork(sender: string): Promise<void> {
@@ -67,14 +70,11 @@ export function createForgetSomebody(options: {
   }
 
   return async (sender) => {
-    // This comes first, so that nothing new is accepted.
+    await refuseHeld(sender, await directMessagesOf(sender, { store, pairing, audit }), { store, holds });
+    // From here on, nothing new is accepted.
     const paired = await users.forget(sender);
     // This has to come before the rows that know of them are removed.
-    const rooms = roomsOf(sender, [
-      ...(await heardInPrivate(store)),
-      ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
-      ...(await audit.meetings()),
-    ]);
+    const rooms = await directMessagesOf(sender, { store, pairing, audit });
     const asked = await pairing.forget(sender);
     await partners.forget(sender);
     await stopWork(sender);
@@ -92,6 +92,42 @@ export function createForgetSomebody(options: {
     log.info({ subject, ...removed }, 'a person was forgotten');
     return { forgotten: sender, known: paired || asked, removed, inConfig: isNamed(access(), sender) };
   };
+}
+
+/** Throws OperatorError if something of the person is under a legal hold, and notes that it waits (L18). */
+async function refuseHeld(
+  sender: string,
+  rooms: readonly string[],
+  { store, holds }: Readonly<{ store: Store; holds: Holds }>,
+): Promise<void> {
+  if ((await holds.list()).length === 0) return;
+  const held = await holds.over([sender, ...rooms, ...(await store.placesNaming(sender))]);
+  if (held.length === 0) return;
+  await holds.wait(sender, held);
+  const on = held.map(({ id }) => id).join(', ');
+  throw new OperatorError(
+    `Nothing of ${sender} was removed: a legal hold keeps it (${on}). The wish is noted, and \`${skilletHere()} hold remove ID\` names who waits.`,
+  );
+}
+
+/** Keys of the direct messages with a person, as far as anything knows of them. */
+export async function directMessagesOf(
+  sender: string,
+  {
+    store,
+    pairing,
+    audit,
+  }: Readonly<{
+    store: Store;
+    pairing: Readonly<{ pending: Pairing['pending'] }>;
+    audit: Readonly<{ meetings: Audit['meetings'] }>;
+  }>,
+): Promise<readonly string[]> {
+  return roomsOf(sender, [
+    ...(await heardInPrivate(store)),
+    ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
+    ...(await audit.meetings()),
+  ]);
 }
 
 /** Keys of messages of the person that wait or are being answered. */

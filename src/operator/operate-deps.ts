@@ -1,6 +1,7 @@
 import type { Desk } from '../app.ts';
 import type { ServerState } from '../core/server-state.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
+import type { ExportPerson } from './export-person.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import type { NameChats } from './look/known-names.ts';
@@ -9,6 +10,7 @@ import type { NameChats } from './look/known-names.ts';
 export type OperateDeps = Desk &
   Readonly<{
     forget: ForgetSomebody;
+    exportPerson: ExportPerson;
     inForce(): Promise<AccessInForce>;
     /** The operator's time zone, as an IANA name. */
     zone(): string;

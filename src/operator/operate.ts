@@ -24,6 +24,7 @@ import { skillRoots, writtenRoot } from '../skills/open-library.ts';
 import { createWrittenSkills, readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
 import type { AccessInForce } from './access/access-decisions.ts';
+import { createExportPerson } from './export-person.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from '../runs/kept-files.ts';
@@ -41,7 +42,7 @@ type OperateParts = Desk &
   Readonly<{
     access(): AccessSettings;
     features: readonly AtRest[];
-    files: Pick<KeptFiles, 'forget'>;
+    files: Pick<KeptFiles, 'forget' | 'reading'>;
   }>;
 
 /** Makes the function that runs operations. `isAlone`: nothing can be running for anybody. */
@@ -54,7 +55,7 @@ export function createOperate(
   const forget = createForgetSomebody({ ...parts, kept, waitMs: isAlone ? 0 : forgetWaitMs });
   const servers = async () =>
     (await Promise.all(features.map(async (feature) => feature.servers?.() ?? []))).flat();
-  const own = ownOperations({ ...parts, forget, servers });
+  const own = ownOperations({ ...parts, forget, exportPerson: createExportPerson(parts), servers });
   const table = [own, ...features.map(({ operations = {} }) => operations)].flatMap((rows) =>
     Object.entries(rows),
   );

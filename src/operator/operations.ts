@@ -14,6 +14,7 @@ import type { FeatureOperations } from '../features/list.ts';
 import { accessDecisions, writer } from './access/access-decisions.ts';
 import { namedGroups } from './access/named-groups.ts';
 import { toLetter } from './direct-words.ts';
+import { holdOperations } from './hold-operations.ts';
 import { listWork } from './list-work.ts';
 import { knownNames } from './look/known-names.ts';
 import { skillQuality } from './look/skill-quality.ts';
@@ -120,6 +121,9 @@ export function ownOperations(deps: OperateDeps) {
       return { copied: await store.backup(file, onProgress) };
     }),
     forget: changes(textInput, (sender) => deps.forget(sender)),
+    ...holdOperations(deps),
+    /** Writes everything that is stored of a person into a new archive. */
+    'person export': changes(z.object({ person: textInput, file: newFile }), (of) => deps.exportPerson(of)),
     /** Sums of this day (in the operator's time zone) and of the days after it. */
     stats: reads(z.iso.date(), (first) => store.stats(first)),
 

@@ -5,14 +5,11 @@ import path from 'node:path';
 import { z } from 'zod';
 import { freeSpace } from '../lib/files/free-space.ts';
 import { ifAbsent } from '../lib/has-code.ts';
-import { createRefusedFiles, withFiles } from '../agent/with-files.ts';
-import type { Model } from '../core/model.ts';
 import { documentType } from '../core/received.ts';
 import { endingOf, fileType, typeBytes } from '../lib/files/file-type.ts';
 import { freeName, isNameFor, safeName } from '../lib/files/safe-name.ts';
 import { writeInside } from '../lib/files/write-inside.ts';
 import { parseJson } from '../lib/json/json-values.ts';
-import type { Log } from '../lib/log.ts';
 import { chatGroup, isShownIn } from '../tools/built-in/run-folders.ts';
 import type { Folders } from '../folders/folders.ts';
 import { namesIn } from '../folders/plain-folders.ts';
@@ -25,6 +22,9 @@ export type KeptFile = Readonly<{
   size: number;
   sender?: string | undefined;
 }>;
+
+/** Selects files by the folder of their conversation and by who sent them. */
+type Whose = (folder: string, sender: string | undefined) => boolean;
 
 /** Files that people sent. The originals are out of reach of sandboxes; a copy lies in the chat's folder (M12). */
 export type ReceivedFiles = Readonly<{
@@ -43,8 +43,10 @@ export type ReceivedFiles = Readonly<{
   read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
   /** Removes a person's files, and all files of the given folders, with their copies. Returns how many were removed. */
   forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;
-  /** Removes files that were not used since `before` (Unix ms). */
-  tidy(before: number): Promise<void>;
+  /** Lists files with their paths on this machine. */
+  of(which: Whose): Promise<readonly Readonly<{ name: string; at: string }>[]>;
+  /** Removes files that were not used since `before` (Unix ms), except those that are `held`. */
+  tidy(before: number, held?: Whose): Promise<void>;
 }>;
 
 const record: z.ZodType<KeptFile> = z.object({
@@ -65,7 +67,7 @@ export const receivedGroup = 'received';
 
 export function createReceivedFiles(folders: Folders, freeBytes = freeOnDisk): ReceivedFiles {
   const { shelf } = folders;
-  const records = createRecords(shelf);
+  const records = createRecords(folders);
   return {
     keep: createKeepReceived({ folders, records, freeBytes }),
     async read(folder, hash, limit) {
@@ -95,23 +97,30 @@ function ofReceived(folder: string): string {
 
 type Records = ReturnType<typeof createRecords>;
 
-/** Reads the records of files. Each is a JSON file beside the originals of its conversation. */
-function createRecords(shelf: Folders['shelf']) {
+/** Reads the records of files, each a JSON file beside the originals of its conversation. */
+function createRecords({ shelf, list }: Folders) {
   async function get(folder: string, file: string): Promise<KeptFile | undefined> {
     const found = await shelf.find(ofReceived(folder), file);
     return found === undefined ? undefined : recordAt(found);
   }
+  async function all(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
+    const records: (readonly [string, KeptFile])[] = [];
+    // One after the other, because the number of open files is limited.
+    for (const file of await shelf.names(ofReceived(folder))) {
+      const kept = file.endsWith('.json') ? await get(folder, file) : undefined;
+      if (kept !== undefined) records.push([file, kept]);
+    }
+    return records;
+  }
   return {
     get,
-    async all(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
-      const files = (await shelf.names(ofReceived(folder))).filter((name) => name.endsWith('.json'));
-      const records: (readonly [string, KeptFile])[] = [];
-      // One after the other, because the number of open files is limited.
-      for (const file of files) {
-        const kept = await get(folder, file);
-        if (kept !== undefined) records.push([file, kept]);
-      }
-      return records;
+    all,
+    async select(which: Whose) {
+      const found: Readonly<{ full: string; file: string; kept: KeptFile }>[] = [];
+      for (const full of await list(receivedGroup))
+        for (const [file, kept] of await all(path.basename(full)))
+          if (which(path.basename(full), kept.sender)) found.push({ full, file, kept });
+      return found;
     },
   };
 }
@@ -190,14 +199,14 @@ async function copyToChat(
   });
 }
 
-function createRemoveReceived(folders: Folders, records: Records): Pick<ReceivedFiles, 'forget' | 'tidy'> {
-  const { shelf } = folders;
+/** Removes the copies in the chat's folder and in those of its restricted skills (S16). */
+async function removeCopies(folders: Folders, folder: string, name: string, before?: number): Promise<void> {
+  const chats = (await folders.list(chatGroup)).filter((chat) => isShownIn(path.basename(chat), folder));
+  for (const chat of chats) await folders.removeFile(chat, name, before);
+}
 
-  /** Removes the copies in the chat's folder and in those of its restricted skills (S16). */
-  async function removeCopies(folder: string, name: string, before?: number): Promise<void> {
-    const chats = (await folders.list(chatGroup)).filter((chat) => isShownIn(path.basename(chat), folder));
-    for (const chat of chats) await folders.removeFile(chat, name, before);
-  }
+function createRemoveReceived(folders: Folders, records: Records): Omit<ReceivedFiles, 'keep' | 'read'> {
+  const { shelf } = folders;
 
   return {
     async forget({ sender, folders: isGone }) {
@@ -213,23 +222,36 @@ function createRemoveReceived(folders: Folders, records: Records): Pick<Received
         const theirs = all.filter(([, kept]) => kept.sender === sender);
         const others = new Set(all.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
         for (const [file, kept] of theirs) {
-          await removeCopies(folder, kept.name);
+          await removeCopies(folders, folder, kept.name);
           await shelf.remove(full, others.has(kept.hash) ? [file] : [kept.hash, file]);
           removed += 1;
         }
       }
       return removed;
     },
-    async tidy(before) {
+    async of(which) {
+      const found: { name: string; at: string }[] = [];
+      for (const { full, file, kept } of await records.select(which)) {
+        const at = await shelf.find(full, kept.hash);
+        if (at !== undefined) found.push({ name: `${full}/${file.slice(0, 8)}-${kept.name}`, at });
+      }
+      return found;
+    },
+    async tidy(before, held) {
       const uses = await shelf.uses(receivedGroup);
+      const kept = held === undefined ? [] : await records.select(held);
+      const stays = new Set(
+        kept.flatMap(({ full, file, kept: { hash } }) => [`${full}/${file}`, `${full}/${hash}`]),
+      );
       const usedAt = new Map(uses.map(({ folder, path: name, usedAt }) => [`${folder}/${name}`, usedAt]));
       for (const { folder, path: name, usedAt: own } of uses) {
         if (own >= (name.endsWith('.part') ? Date.now() - dayMs : before)) continue;
         const chat = path.basename(folder);
+        if (stays.has(`${folder}/${name}`)) continue;
         // A record stays as long as its file is used.
         const kept = name.endsWith('.json') ? await records.get(chat, name) : undefined;
         if (kept !== undefined && (usedAt.get(`${folder}/${kept.hash}`) ?? 0) >= before) continue;
-        if (kept !== undefined) await removeCopies(chat, kept.name, before);
+        if (kept !== undefined) await removeCopies(folders, chat, kept.name, before);
         await shelf.remove(folder, [name]);
       }
       await shelf.sweep(receivedGroup, before);
@@ -266,9 +288,7 @@ async function openChat(chat: string): Promise<void> {
   await chmod(chat, 0o700);
 }
 
-async function freeOnDisk(folder: string): Promise<number> {
-  return freeSpace(folder) ?? Infinity;
-}
+const freeOnDisk = async (folder: string): Promise<number> => freeSpace(folder) ?? Infinity;
 
 async function recordAt(file: string): Promise<KeptFile | undefined> {
   const text = await readFile(file, 'utf8').catch(ifAbsent);
@@ -277,18 +297,4 @@ async function recordAt(file: string): Promise<KeptFile | undefined> {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** Wraps a model so that it is shown the files of a conversation (M12). `chat` is the chat's folder. */
-export type WithPictures = (model: Model, chat: string) => Model;
-
-export function createWithPictures({
-  received,
-  log,
-}: Readonly<{ received: ReceivedFiles; log: Log }>): WithPictures {
-  const refused = createRefusedFiles();
-  return (model, chat) => {
-    const folder = path.basename(chat);
-    return withFiles(model, { read: ({ hash, size }) => received.read(folder, hash, size), refused, log });
-  };
 }

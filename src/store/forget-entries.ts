@@ -192,28 +192,41 @@ function judged({ sender: { id }, chatType }: Message, sender: string): Omit<Jud
 }
 
 function withoutQuote(message: Message, sender: string): Message {
+  const mark = idOnLabel(sender);
+  return quotingLess(
+    message,
+    (quote) => quote.sender === sender,
+    ({ id }) => id === mark,
+  );
+}
+
+/** The message without some of what it quotes. The task of a run contains what others said before. */
+export function quotingLess(
+  message: Message,
+  isGone: (quote: Quote) => boolean,
+  isGoneText: (quoted: Quoted) => boolean,
+): Message {
   const { replyTo, shared, task } = message;
   const forget = (quote: Quote): Quote =>
-    quote.sender === sender ? { name: removed, text: removed, own: false } : quote;
+    isGone(quote) ? { name: removed, text: removed, own: false } : quote;
   const left: Message = {
     ...message,
     replyTo: replyTo && forget(replyTo),
     shared: shared?.map(forget),
-    task: task?.kind === 'run' ? withoutContext(task, sender) : task,
+    task: task?.kind === 'run' ? withoutContext(task, isGoneText) : task,
   };
   return JSON.stringify(left) === JSON.stringify(message) ? message : left;
 }
 
-/** The task of a run without what it quotes of the person. It contains what others said before. */
-function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): Task {
+function withoutContext(task: Extract<Task, { kind: 'run' }>, isGone: (quoted: Quoted) => boolean): Task {
   const { context } = task.input;
   if (typeof context !== 'string') return task;
-  const left = withoutQuotes(context, ({ id }) => id === idOnLabel(sender));
-  return { ...task, input: { ...task.input, context: left } };
+  return { ...task, input: { ...task.input, context: withoutQuotes(context, isGone) } };
 }
 
 /** A quote in a user entry: group context or a message that was replied to. */
-type Quoted = Readonly<{
+export type Quoted = Readonly<{
+  label: 'message' | 'quote' | 'file';
   /** The attribute `id="telegram:42"`; undefined if the quote does not say whose it is. */
   id: string | undefined;
   text: string;
@@ -221,6 +234,11 @@ type Quoted = Readonly<{
 
 export function idOnLabel(sender: string): string {
   return /id="[^"]*"/.exec(around('message', [], { id: sender }))?.[0] ?? '';
+}
+
+/** What the JSON of an entry has in it if it is of a person or quotes them. */
+export function marksOf(sender: string): readonly string[] {
+  return [JSON.stringify(sender), JSON.stringify(idOnLabel(sender)).slice(1, -1)];
 }
 
 /** Whether a text is from a group chat: only there are a person's own words labelled (M8). */
@@ -234,7 +252,7 @@ export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolea
     piece,
     (whole, label: 'message' | 'quote' | 'file', attributes: string, quoted: string) => {
       const id = /id="[^"]*"/.exec(attributes)?.[0];
-      return isTheirs({ id, text: quoted }) ? labelled(label, removed, { from: removed }) : whole;
+      return isTheirs({ label, id, text: quoted }) ? labelled(label, removed, { from: removed }) : whole;
     },
   );
 }

@@ -153,14 +153,16 @@ async function changeEntries(rows: ForgetRows, changes: readonly RowChange[]): P
 
 /** Returns how many entries were removed. */
 async function removeTranscript(rows: ForgetRows, transcript: string): Promise<number> {
-  for (let removed = 0; ;) {
-    const page = await rows.entries(transcript, 0, batch);
+  let removed = 0;
+  for (let after = 0; ;) {
+    const page = await rows.entries(transcript, after, batch);
     await rows.change(
       'entries',
       page.map(({ seq, text }) => ({ seq, was: text, text: undefined })),
     );
     removed += page.length;
     if (page.length < batch) return removed;
+    after = page.at(-1)?.seq ?? after;
   }
 }
 
@@ -251,7 +253,7 @@ export type PersonRow = Readonly<{
 }>;
 
 /** A change of one row. With `text` undefined the row is removed. A row whose text is not `was` any more stays. */
-type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
+export type RowChange = Readonly<{ seq: number; was: string; text: string | undefined }>;
 
 type PersonKeys = (typeof personKeys)[number];
 

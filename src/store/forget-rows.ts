@@ -1,5 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { forgetPerson, type ForgetRows, type PersonRow, type PersonTable } from './forget-person.ts';
+import { marksOf } from './forget-entries.ts';
+import {
+  forgetPerson,
+  transcriptRoom,
+  type ForgetRows,
+  type PersonRow,
+  type PersonTable,
+} from './forget-person.ts';
 import { each, type SqlCall, type Script, type Sql, type Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
@@ -15,7 +22,12 @@ export function createForget(sql: Sql): Store['forget'] {
   return (sender, rooms) => forgetPerson(rows, sender, rooms);
 }
 
-function createForgetRows(sql: Sql): ForgetRows {
+export function createPlacesNaming(sql: Sql): Store['placesNaming'] {
+  const rows = createForgetRows(sql);
+  return async (sender) => [...new Set((await rows.transcriptsWith(marksOf(sender))).map(transcriptRoom))];
+}
+
+export function createForgetRows(sql: Sql): ForgetRows {
   const { dialect } = sql;
   const ends = sql.statement<Readonly<{ first: number | null; last: number | null }>>(
     'SELECT (SELECT MIN(seq) FROM entries) AS first, (SELECT MAX(seq) FROM entries) AS last',

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds, noText } from './bounds.ts';
 import { transcriptRoom } from './forget-person.ts';
+import { holdTextNamespace, isHeld } from './held-rows.ts';
 import type { Sql, SqlStatement, Steps } from './sql.ts';
 import type { Store } from './store.ts';
 
@@ -26,45 +27,67 @@ export function createPrune(sql: Sql): Store['prune'] {
   };
 }
 
+/** Columns that say whose a row is, for legal holds. */
+const held = {
+  inbox: { places: ['queue'], texts: ['parts'] },
+  outbox: { places: ['queue'], texts: ['part'] },
+  requests: { people: ['requester'], places: ['conversation'], texts: ['request'] },
+  routines: { people: ['creator'], places: ['conversation'] },
+  usage: { people: ['sender'], places: ['conversation'] },
+} as const;
+
 /** Statements that remove a batch of rows of one table from before `?1`: a time, for `usage` and `runs` a day. */
-function pastTheirTime({ statement, dialect }: Sql): Readonly<{
+function pastTheirTime(sql: Sql): Readonly<{
   stale: readonly Readonly<{ rows: SqlStatement; keptMs: number }>[];
   /** Kept as long as transcripts. */
   dead: readonly SqlStatement[];
   usage: SqlStatement;
   runs: SqlStatement;
 }> {
+  const { statement, dialect } = sql;
+  const free = (columns?: Parameters<typeof isHeld>[1]) =>
+    columns === undefined ? '' : `AND NOT ${isHeld(sql, columns)}`;
   const some = (table: string, where: string, id = 'seq') =>
     `(${id}) IN (SELECT ${id} FROM ${table} WHERE ${where} LIMIT ${batch} ${dialect.skipLocked})`;
-  const oldest = (table: string, where: string, id?: string) =>
-    statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1`, id)}`);
+  const oldest = (table: string, where: string, whose?: Parameters<typeof isHeld>[1], id?: string) =>
+    statement(`DELETE FROM ${table} WHERE ${some(table, `${where} < ?1 ${free(whose)}`, id)}`);
   const stale = [
     // Removing an item also removes its keys.
-    { rows: oldest('inbox', `status = 'done' AND finished_at`), keptMs: bounds.doneKeptMs },
-    { rows: oldest('outbox', 'finished_at'), keptMs: bounds.sentKeptMs },
-    { rows: oldest('shown', 'shown_at', 'key'), keptMs: bounds.shownKeptMs },
-    { rows: oldest('pending_requests', 'settled_at'), keptMs: bounds.settledKeptMs },
-    { rows: oldest('routines', `state = 'ended' AND changed_at`, 'id'), keptMs: bounds.routinesKeptMs },
-    { rows: oldest('group_context', 'heard_at'), keptMs: bounds.groupContextKeptMs },
-    { rows: oldest('keyed', 'expires_at', 'namespace, key'), keptMs: 0 },
-    { rows: oldest('uses', 'used_at', 'key, id'), keptMs: bounds.usesKeptMs },
-    { rows: oldest('capability_flows', 'expires_at'), keptMs: bounds.flowsKeptMs },
-    { rows: oldest('capability_outcomes', 'kept_at', 'key'), keptMs: bounds.outcomesKeptMs },
+    { rows: oldest('inbox', `status = 'done' AND finished_at`, held.inbox), keptMs: bounds.doneKeptMs },
+    { rows: oldest('outbox', 'finished_at', held.outbox), keptMs: bounds.sentKeptMs },
+    { rows: oldest('shown', 'shown_at', undefined, 'key'), keptMs: bounds.shownKeptMs },
+    { rows: oldest('pending_requests', 'settled_at', held.requests), keptMs: bounds.settledKeptMs },
+    {
+      rows: oldest('routines', `state = 'ended' AND changed_at`, held.routines, 'id'),
+      keptMs: bounds.routinesKeptMs,
+    },
+    {
+      rows: oldest('group_context', 'heard_at', { places: ['conversation'], texts: ['message'] }),
+      keptMs: bounds.groupContextKeptMs,
+    },
+    { rows: oldest('keyed', 'expires_at', undefined, 'namespace, key'), keptMs: 0 },
+    { rows: oldest('uses', 'used_at', undefined, 'key, id'), keptMs: bounds.usesKeptMs },
+    { rows: oldest('capability_flows', 'expires_at', { people: ['sender'] }), keptMs: bounds.flowsKeptMs },
+    {
+      rows: oldest('capability_outcomes', 'kept_at', { people: ['sender'] }, 'key'),
+      keptMs: bounds.outcomesKeptMs,
+    },
   ];
   const dead = [
-    oldest('inbox', `status = 'dead' AND accepted_at`),
-    oldest('outbox', `status = 'dead' AND finished_at`),
-    oldest('memories', 'seen_at'),
-    oldest('feedback', 'at', 'id'),
+    oldest('inbox', `status = 'dead' AND accepted_at`, held.inbox),
+    oldest('outbox', `status = 'dead' AND finished_at`, held.outbox),
+    oldest('memories', 'seen_at', { people: ['author'], holders: ['holder'], texts: ['memory'] }),
+    oldest('feedback', 'at', { people: ['sender'], texts: ['about'] }, 'id'),
     // The key stays longer than the part, so that nothing is sent twice.
     statement(
-      `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}'`)}`,
+      `UPDATE outbox SET part = '${noText}' WHERE ${some('outbox', `finished_at < ?1 AND part <> '${noText}' ${free(held.outbox)}`)}`,
     ),
   ];
   const usage = statement(
-    'DELETE FROM usage WHERE day = (SELECT day FROM usage WHERE day < ?1 ORDER BY day LIMIT 1)',
+    `DELETE FROM usage WHERE day = (
+       SELECT day FROM usage WHERE day < ?1 ${free(held.usage)} ORDER BY day LIMIT 1) ${free(held.usage)}`,
   );
-  const runs = oldest('runs', 'day', 'id');
+  const runs = oldest('runs', 'day', held.usage, 'id');
   return { stale, dead, usage, runs };
 }
 
@@ -77,13 +100,22 @@ async function inBatches(
   while ((await sql.write('process', remove(before))).changed >= size) await setImmediate();
 }
 
+/** A page of transcripts in which nothing was said since a time, and that no legal hold covers. */
+function quietTranscripts(sql: Sql): SqlStatement<Quiet> {
+  return sql.statement<Quiet>(
+    `SELECT transcript, last_at FROM transcript_times WHERE last_at < ?1 AND (last_at, transcript) > (?2, ?3)
+     AND NOT ${isHeld(sql, { places: ['transcript'] })}
+     AND NOT (EXISTS (SELECT 1 FROM keyed WHERE namespace = '${holdTextNamespace}') AND EXISTS (
+       SELECT 1 FROM entries WHERE entries.transcript = transcript_times.transcript
+       AND ${isHeld(sql, { texts: ['entry'] })}))
+     ORDER BY last_at, transcript LIMIT ${page}`,
+  );
+}
+
 /** Removes transcripts in which nothing was said since a time. */
 function createPruneTranscripts(sql: Sql): (before: number) => Promise<void> {
   const { dialect } = sql;
-  const quiet = sql.statement<Quiet>(
-    `SELECT transcript, last_at FROM transcript_times WHERE last_at < ?1 AND (last_at, transcript) > (?2, ?3)
-     ORDER BY last_at, transcript LIMIT ${page}`,
-  );
+  const quiet = quietTranscripts(sql);
   // Locks the row, so that a new entry waits for this.
   const stillQuiet = sql.statement(
     `SELECT 1 FROM transcript_times WHERE transcript = ?1 AND last_at < ?2 ${dialect.forUpdate}`,

@@ -49,6 +49,21 @@ export type Forgotten = Readonly<{
   files: readonly string[];
 }>;
 
+/** Something that is stored of a person. */
+export type PersonRecord = Readonly<{
+  /** The table that it is in. */
+  from: string;
+  /** Key of a queue or a conversation, or name of a transcript. */
+  place?: string;
+  data: unknown;
+}>;
+
+export type PersonData = Readonly<{
+  records: readonly PersonRecord[];
+  places: readonly string[];
+  files: readonly string[];
+}>;
+
 /** A limit that all processes share: `count` uses at once, then one every `ms` milliseconds. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
@@ -121,6 +136,13 @@ export type Store = Readonly<{
    * messages with them that the store may not know.
    */
   forget(sender: string, rooms?: readonly string[]): Promise<Forgotten>;
+  /**
+   * Reads what is stored of a person, which is what `forget` would remove, without words of others (L18). `places` are
+   * their direct messages, `files` outgoing files.
+   */
+  person(sender: string, rooms?: readonly string[]): Promise<PersonData>;
+  /** Keys of conversations, threads included, in which something was said that names this person. */
+  placesNaming(sender: string): Promise<readonly string[]>;
   /**
    * Writes a consistent copy into a new file (0600), all of it or nothing, while the store is in use (Q10). Throws
    * OperatorError if the file exists or can't be written. False if the database has its own tools for backups.

@@ -19,6 +19,7 @@ const reading: readonly (readonly string[])[] = [
   ['config', 'show'],
   ['doctor'],
   ['feedback', 'list'],
+  ['hold', 'list'],
   ['inbox', 'list'],
   ['manifest', 'slack'],
   ['mcp', 'list'],

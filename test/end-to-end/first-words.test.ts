@@ -100,6 +100,15 @@ test('U19 a command is a first contact, too, and /forget says how everything is 
   assert.equal(said(ann.dm).filter(isFirst).length, 1);
 });
 
+test('L18 /forget says that a legal hold keeps it for now', async (t) => {
+  const { bot, ann, bea } = await onTelegram(t);
+  await bot.operate('hold add', { id: 'telegram:1' });
+  ann.says('/forget');
+  await ann.dm.nextMessage(/A legal hold keeps it for now/);
+  bea.says('/forget');
+  assert.doesNotMatch((await bea.dm.nextMessage(/rückgängig/)).text, /Aufbewahrung/);
+});
+
 test('U19 U16 Telegram: in a group nobody else reads it or hears of it; it waits for the first direct message', async (t) => {
   const { ann, telegram, bot } = await onTelegram(t);
   const room = telegram.group({ title: 'Team' });

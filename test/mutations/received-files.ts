@@ -25,7 +25,7 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('runs/received-files.ts', 'runs/received-files.test.ts', [
     [
       'copies stay after their time',
-      'if (kept !== undefined) await removeCopies(chat, kept.name, before);',
+      'if (kept !== undefined) await removeCopies(folders, chat, kept.name, before);',
       '',
     ],
     ['a conversation holds files without end', '+ seen.size > quota', '> Infinity'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import Keyv from 'keyv';
 import { createForgetSomebody } from '../../src/operator/forget-somebody.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { ListedItem } from '../../src/store/inbox.ts';
@@ -38,6 +39,7 @@ function forgetOver(options: {
       inbox: {
         list: async (status: 'waiting' | 'dead') => (options.lists?.(clock.now() - begun) ?? noItems)[status],
       },
+      keyed: () => new Keyv(),
       signals: { send: did('signal', undefined) },
       stop: did('stop', { stopping: [], stopped: [] }),
       forget: did('store', { ...counts, places: ['telegram:-7'], files: ['a.png'] }),

@@ -47,7 +47,7 @@ export async function operateHere(t: TestContext, isRunning = true) {
     access,
     features: featuresAtRest(desk),
     definitionHashes: async () => new Map(),
-    files: { forget: async () => 0 },
+    files: { forget: async () => 0, reading: async (_whose, work) => work({ folders: [], files: [] }) },
     zone: () => 'UTC',
     inForce: async () => ({
       ...{ config, access: access(), rules: skillRules(config), registry: createRegistry([]) },

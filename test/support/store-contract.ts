@@ -10,6 +10,7 @@ import { capabilityRecordsContract } from './capability-records-contract.ts';
 import { fairContract } from './fair-contract.ts';
 import { feedbackContract } from './feedback-contract.ts';
 import { forgetContract } from './forget-contract.ts';
+import { holdsContract } from './holds-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
 import { makeMessage } from './make-message.ts';
@@ -54,6 +55,7 @@ export function storeContract(open: OpenStore): void {
   keepingContract(storeTest);
   retentionContract(storeTest);
   forgetContract(storeTest);
+  holdsContract(storeTest);
   memoriesContract(storeTest);
   feedbackContract(storeTest);
 }

@@ -2,7 +2,8 @@ import type { WordOrigin } from '../../core/provenance.ts';
 import type { AllowedGroup } from '../../access/users.ts';
 import type { InputOf, OperationName, OutputOf } from '../../operator/operations.ts';
 import { askBot } from '../ask-bot.ts';
-import { argument, command, flag, senderId, type SharedOptions } from '../command.ts';
+import { skilletHere } from '../../core/skillet-here.ts';
+import { argument, command, flag, option, optional, senderId, type SharedOptions } from '../command.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { agree, inMinutes, isYes, print, printJson, printList } from '../console.ts';
 
@@ -129,7 +130,78 @@ export const peopleCommands = [
     json: true,
     run: forget,
   }),
+  command({
+    name: 'export',
+    about: 'write what the bot stores of a person into one new archive',
+    args: {
+      person: argument('the id of a person, such as telegram:42', senderId),
+      file: optional('a new file; default: the id with .tar'),
+    },
+    examples: ['skillet export telegram:42 ada.tar'],
+    needs: 'bot',
+    json: true,
+    run: exportPerson,
+  }),
+  command({
+    name: 'hold list',
+    about: 'list legal holds, and who was to be forgotten meanwhile',
+    needs: 'bot',
+    json: true,
+    async run({ config, json }) {
+      const holds = await askBot(config, 'hold list');
+      if (json === true) return printJson(holds);
+      const lines = holds.map(
+        ({ id, since, by, reason, waiting }) =>
+          `${id}  since ${inMinutes(since)}  by ${by}${reason === undefined ? '' : `  ${oneLine(reason, 200)}`}${waiting.length === 0 ? '' : `  waiting to be forgotten: ${waiting.join(', ')}`}`,
+      );
+      printList(lines, 'There are no legal holds.');
+    },
+  }),
+  command({
+    name: 'hold add',
+    about: 'keep what is stored of a person or in a chat, whatever retention and forget say',
+    args: { id: argument('the id of a person or chat, such as telegram:42 or telegram:-100123') },
+    options: { reason: option('text', 'why, for the list') },
+    examples: ["skillet hold add telegram:42 --reason 'case 2026-17'"],
+    needs: 'bot',
+    async run({ config, id, reason }) {
+      await askBot(config, 'hold add', { id, reason });
+      print(
+        `${id} is under a legal hold. Retention and \`${skilletHere()} forget\` leave it out until the hold is removed.`,
+      );
+    },
+  }),
+  command({
+    name: 'hold remove',
+    about: 'end a legal hold; says who was to be forgotten meanwhile',
+    args: { id: argument('an id from `skillet hold list`') },
+    needs: 'bot',
+    async run({ config, id }) {
+      const { waiting } = await askBot(config, 'hold remove', { id });
+      print(`${id} is under no hold any more.`);
+      for (const person of waiting)
+        print(`${person} was to be forgotten meanwhile: \`${skilletHere()} forget ${person}\``);
+    },
+  }),
 ];
+
+/** Writes the archive of a person. Exit code 1 if nothing is stored of them (L18). */
+async function exportPerson(
+  given: SharedOptions & Readonly<{ person: string; file?: string }>,
+): Promise<void> {
+  const { person, config, json } = given;
+  const { resolve } = await import('node:path');
+  const file = resolve(given.file ?? `${person.replace(/[^\w-]/g, '-')}.tar`);
+  const made = await askBot(config, 'person export', { person, file });
+  const all = Object.entries(made.records);
+  if (all.length === 0 && made.files === 0) process.exitCode = 1;
+  if (json === true) return printJson(made);
+  print(`${file} is written, readable only by you. It has of ${person}:`);
+  for (const [name, records] of all) print(`  ${name.padEnd(19)} ${records}`);
+  print(`  ${'files'.padEnd(19)} ${made.files}`);
+  if (made.leftOut.length > 0)
+    print(`Left out, because these are links or can't be read: ${made.leftOut.join(', ')}.`);
+}
 
 /** Names of operations whose input is one text. */
 type TextOperation = { [Name in OperationName]: InputOf<Name> extends string ? Name : never }[OperationName];

@@ -44,28 +44,11 @@ export async function writeArchive(
     const handle = await open(draft, 'w', 0o600);
     try {
       const tar = createTarWriter(handle);
-      const note = (name: string, data: object): Promise<void> => {
-        const bytes = Buffer.from(`${JSON.stringify(data, null, 2)}\n`);
-        return tar.add({ name, size: bytes.length, mode: 0o600, mtimeMs: Date.now() }, [bytes]);
-      };
+      const note = (name: string, data: object): Promise<void> =>
+        addText(tar, name, `${JSON.stringify(data, null, 2)}\n`);
       await note(firstMember, headOf(config, copy !== undefined));
       for (const part of parts) {
-        const sum = { files: 0, bytes: 0 };
-        for (const found of filesOf(part, leftOut)) {
-          const { name, descriptor, stats } = found;
-          try {
-            signal.throwIfAborted();
-            const size = part.group === 'audit' ? wholeLines(descriptor, stats.size) : stats.size;
-            await tar.add(
-              { name, size, mode: stats.mode, mtimeMs: stats.mtimeMs },
-              piecesOf(descriptor, size),
-            );
-            sum.files += 1;
-            sum.bytes += size;
-          } finally {
-            closeSync(descriptor);
-          }
-        }
+        const sum = await addPart(tar, part, { leftOut, signal });
         if (sum.files > 0) held.push({ group: part.group, name: part.name, ...sum });
       }
       await note(endMember, { sha256: tar.sha256() });
@@ -76,6 +59,35 @@ export async function writeArchive(
     }
   });
   return { held, leftOut };
+}
+
+type TarWriter = ReturnType<typeof createTarWriter>;
+
+/** Adds a file, or a folder with all in it. Links, pipes and what this user may not read are noted in `leftOut`. */
+export async function addPart(
+  tar: TarWriter,
+  part: ArchivePart,
+  { leftOut, signal }: Readonly<{ leftOut: string[]; signal?: AbortSignal }>,
+): Promise<Readonly<{ files: number; bytes: number }>> {
+  const sum = { files: 0, bytes: 0 };
+  for (const { name, descriptor, stats } of filesOf(part, leftOut)) {
+    try {
+      signal?.throwIfAborted();
+      const size = part.group === 'audit' ? wholeLines(descriptor, stats.size) : stats.size;
+      await tar.add({ name, size, mode: stats.mode, mtimeMs: stats.mtimeMs }, piecesOf(descriptor, size));
+      sum.files += 1;
+      sum.bytes += size;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+  return sum;
+}
+
+/** Adds a small file with this text. */
+export async function addText(tar: TarWriter, name: string, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  await tar.add({ name, size: bytes.length, mode: 0o600, mtimeMs: Date.now() }, [bytes]);
 }
 
 function headOf({ path: file, store }: Config, hasStore: boolean): ArchiveHead {

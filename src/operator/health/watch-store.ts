@@ -182,6 +182,8 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     stats: refuse,
     reserve: refuse,
     forget: refuse,
+    person: refuse,
+    placesNaming: refuse,
     backup: refuse,
     backlog: refuse,
     // Use `patientKeyed` where values must not be lost. Most values are settings, which arrivals read as well.

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createCapabilityRecords } from '../capability-records.ts';
-import { createForget } from '../forget-rows.ts';
+import { createForget, createPlacesNaming } from '../forget-rows.ts';
 import { createGroupContext } from '../group-context.ts';
 import { createInbox } from '../inbox.ts';
 import { createKeyed } from '../keyed.ts';
@@ -10,6 +10,7 @@ import { createMemories } from '../memories.ts';
 import { createOutbox } from '../outbox.ts';
 import { createPendingRequests } from '../pending-requests.ts';
 import { createPrune } from '../prune.ts';
+import { createReadPerson } from '../read-person.ts';
 import { createRoutineStore } from '../routines.ts';
 import type { Backlog, Store } from '../store.ts';
 import { createTranscripts } from '../transcripts.ts';
@@ -119,6 +120,8 @@ export function createPostgresStore(backing: PostgresParts, wire: NotifyBus, ann
       await hastenQueues(backing);
       return forgotten;
     },
+    person: createReadPerson(sql),
+    placesNaming: createPlacesNaming(sql),
     backup: async () => false,
     async backlog() {
       const { rows } = await database.query<Backlog>(

@@ -96,6 +96,14 @@ export function createEmbeddedStore(
       await emptyJournal(connection);
       return forgotten;
     },
+    async person(...whom) {
+      const { createReadPerson } = await import('../read-person.ts');
+      return createReadPerson(sql)(...whom);
+    },
+    async placesNaming(sender) {
+      const { createPlacesNaming } = await import('../forget-rows.ts');
+      return createPlacesNaming(sql)(sender);
+    },
     backlog: createBacklog(connection),
     async backup(file, onProgress) {
       await writeWhole(file, (part) => connection.backup(part, onProgress));
