@@ -52,6 +52,9 @@ const notRun: Readonly<Record<string, string>> = {
   'skillet skill add owner/name': 'needs GitHub',
   'skillet skill add git@example.com:team/skills.git': 'needs ssh',
   'skillet skill test celsius --record celsius.json': 'test/cli/test-skill.test.ts',
+  'skillet skill test celsius --approve': 'test/cli/skill-evals.test.ts',
+  'skillet skill test celsius --baseline': 'test/cli/skill-evals.test.ts',
+  'skillet skill test celsius --trigger prompts.json': 'test/cli/skill-evals.test.ts',
   'skillet skill test celsius --replay celsius.json': 'test/cli/test-skill.test.ts',
   'skillet chat --once "/workbook my trip: train 89.50, hotel 240, with a total"':
     'test/end-to-end/public-skills.test.ts',

@@ -47,6 +47,8 @@ const skillCase = section({
   must_call: z.array(z.string().min(1)).default([]),
   result: expectation.optional(),
   answer: expectation.optional(),
+  expectations: z.array(z.string().min(1)).default([]),
+  files: z.array(z.string().min(1)).default([]),
   approve: z.boolean().optional(),
   alone: z.boolean().default(false),
   timeout_seconds: z.int().min(1).max(3_600).default(120),
@@ -59,9 +61,14 @@ export type Expectation = z.output<typeof expectation>;
 export type SkillCase = z.output<typeof skillCase> &
   Readonly<{ /** As written, otherwise its number in the file. */ name: string; file: string }>;
 
-type ParsedCases =
+export type ParsedCases =
   | Readonly<{ ok: true; cases: readonly SkillCase[] }>
   | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
+
+/** A case that says nothing but a message. */
+export function plainCase(message: string): Omit<SkillCase, 'name' | 'file'> {
+  return skillCase.parse({ message });
+}
 
 /**
  * Reads a file of test cases. It returns all problems at once, with their lines; unknown keys are problems, too (L3).

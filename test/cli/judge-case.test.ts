@@ -8,6 +8,9 @@ const run: CaseRun = {
   called: ['skills_run_script', 'skills_read_file'],
   result: 'Rolled:\n```json\n{"rolls": [3, {"x": "y"}], "sum": 3}\n```\n',
   answer: 'You rolled a 3.',
+  files: [],
+  calls: [],
+  tokens: 0,
 };
 const judge = (toml: string, change: Partial<CaseRun> = {}): readonly string[] => {
   const parsed = parseSkillCases(`[[case]]\nmessage = "x"\n${toml}`, 'f');

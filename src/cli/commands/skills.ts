@@ -87,6 +87,9 @@ export const skillCommands = [
     options: {
       record: option('file', 'record the answers of the model'),
       replay: option('file', 'use recorded answers instead of the model'),
+      approve: flag('say yes where the policy asks and a case does not say what to answer'),
+      baseline: flag('run each case without the skill, too, and compare quality, tokens and time'),
+      trigger: option('file', 'try which prompts of this list start the skill, instead of its tests'),
     },
     json: true,
     run: async (given) => (await import('../skill-test.ts')).runSkillTests(given),

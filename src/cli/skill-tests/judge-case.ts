@@ -9,6 +9,12 @@ export type CaseRun = Readonly<{
   /** What the last run of the expected skill answered. Undefined if none ended with a text. */
   result?: string;
   answer: string;
+  /** The files that the person was sent, each with the beginning of its text. Empty for a file that is no text. */
+  files: readonly Readonly<{ name: string; text: string }>[];
+  /** All tool calls in order, those of the main agent included: the name and the beginning of the input. */
+  calls: readonly string[];
+  /** Tokens of all models, and those of the cache. */
+  tokens: number;
   /** Why the case could not run. Undefined if it ran. */
   fault?: string;
 }>;

@@ -1,16 +1,16 @@
 import { openFolders } from '../../folders/open-folders.ts';
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import type { Audit } from '../../audit/create-audit.ts';
 import { createBot } from '../../bot/create-bot.ts';
-import { noFileToFetch } from '../../channels/save-file.ts';
+import { createCaseChannel } from './case-channel.ts';
 import type { CaseRun } from './judge-case.ts';
 import type { Exchange } from './model-tape.ts';
 import type { Config } from '../../config/complete-config.ts';
 import type { AccessSettings } from '../../core/access-settings.ts';
-import type { Channel, ChannelEvent, OnEvent } from '../../core/channel.ts';
 import { parseCommand, type Message } from '../../core/message.ts';
 import type { Meter } from '../../core/meter.ts';
-import type { Models } from '../../core/model.ts';
+import type { Models, Tokens } from '../../core/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { openHealth } from '../../operator/health/open-health.ts';
@@ -25,6 +25,8 @@ import { openStore } from '../../store/open-store.ts';
 /** What the cases of a skill share. */
 export type CaseGround = Readonly<{
   config: Config;
+  /** The folder of the tested skill, which `files` of a case lie in. */
+  skillFolder: string;
   env: Readonly<Record<string, string | undefined>>;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
@@ -49,6 +51,9 @@ const noAudit: Audit = {
   settled: async () => undefined,
 };
 
+/** How many characters of a call a model that judges is shown. */
+const mostOfCall = 500;
+
 /** The person who writes if a case names nobody. */
 const author = 'terminal:owner';
 
@@ -57,17 +62,17 @@ const author = 'terminal:owner';
  * are asked.
  */
 export async function runCase(
-  { config, env, library, skillSandbox, plugins, written, clock, log }: CaseGround,
+  { config, skillFolder, env, library, skillSandbox, plugins, written, clock, log }: CaseGround,
   one: SkillCase,
   makeModels: (config: Config) => Models,
   heard: Readonly<{ exchanges: readonly Exchange[]; failures: readonly string[] }>,
 ): Promise<CaseRun> {
   const sender = one.sender ?? author;
   const [name = 'terminal', person = sender] = sender.split(/:(.*)/s);
-  const { channel, say, shown } = createCaseChannel(
+  const { channel, say, shown, sentFiles } = createCaseChannel(
     name,
     { ...one, sender: { id: sender, name: person, kind: 'person' } },
-    one.approve,
+    { approve: one.approve, skillFolder },
   );
   const faults: string[] = [];
   const used: { skill: string; status: string }[] = [];
@@ -126,6 +131,11 @@ export async function runCase(
     ),
     result,
     answer: shown().join('\n\n'),
+    files: sentFiles(),
+    calls: exchanges
+      .flatMap(callsOf)
+      .map(({ name: tool, input }) => `${tool} ${JSON.stringify(input)}`.slice(0, mostOfCall)),
+    tokens: exchanges.reduce((sum, { answer }) => sum + sizeOf(answer.tokens), 0),
     fault: told.length === 0 ? undefined : told.join(': '),
   };
 }
@@ -150,7 +160,11 @@ function messageOf(
     text: one.message,
     addressed: true,
     command: command === undefined ? undefined : { name: command.name, args: command.args },
-    attachments: [],
+    attachments: one.files.map((file) => ({
+      kind: /\.(?:png|jpe?g|gif|webp)$/i.test(file) ? 'photo' : 'document',
+      name: path.basename(file),
+      ref: file,
+    })),
     sentAt: now,
   };
 }
@@ -206,6 +220,10 @@ function followedInline(runs: CaseRun['used'], exchanges: readonly Exchange[]): 
     .map((skill) => ({ skill, status: 'ok' }));
 }
 
+function sizeOf({ input, output, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
 function failedCalls(asked: Exchange['asked']): readonly string[] {
   const blocks = typeof asked?.content === 'string' ? [] : (asked?.content ?? []);
   return blocks.flatMap((block) =>
@@ -222,66 +240,4 @@ function resultOf(skill: string | undefined, exchanges: readonly Exchange[]): st
   const last = runs.findLast((exchange) => callsOf(exchange).length === 0);
   const texts = last?.answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   return texts?.join('');
-}
-
-/** A channel with one person in one chat, which keeps what is sent (L3). */
-type CaseChannel = Readonly<{
-  channel: Channel;
-  /** Sends a message to the bot. Resolves when it is stored or ignored. */
-  say(message: Message): Promise<void>;
-  /** The texts that stand in the chat, the oldest first. */
-  shown(): readonly string[];
-}>;
-
-function createCaseChannel(
-  name: string,
-  where: Pick<Message, 'chatType' | 'external' | 'sender'>,
-  /** The answer to questions for approval. Undefined counts as no. */
-  approve: boolean | undefined,
-): CaseChannel {
-  const standing = new Map<string, string>();
-  let take: OnEvent = () => Promise.reject(new Error('the bot has not started yet'));
-  let sent = 0;
-  const channel: Channel = {
-    name,
-    async start(onEvent) {
-      take = onEvent;
-    },
-    stop: async () => undefined,
-    split: async (markdown) => (markdown.trim() === '' ? [] : [markdown]),
-    files: { largest: Infinity, fitsCaption: () => true },
-    async send(conversation, { markdown, buttons = [], file }, _key, begin) {
-      await begin?.();
-      const receipt = { id: String(++sent) };
-      standing.set(receipt.id, file === undefined ? markdown : `${markdown}\n[file: ${file.name}]`);
-      const wanted = buttons.find(({ label }) => label === (approve === true ? 'Approve' : 'Deny'));
-      if (wanted !== undefined && 'action' in wanted) {
-        const press = { ...where, id: `press-${sent}`, conversation, action: wanted.action, receipt };
-        // Platforms deliver a press after the message.
-        setImmediate(() => void take({ type: 'press', press }));
-      }
-      return receipt;
-    },
-    find: async () => undefined,
-    async edit(_, { id }, { markdown }) {
-      standing.set(id, markdown);
-    },
-    async remove(_, { id }) {
-      standing.delete(id);
-    },
-    status: async () => undefined,
-    fetchFile: noFileToFetch,
-    setMenus: async () => [],
-    lookUpChat: async () => ({ chatType: where.chatType, external: where.external }),
-    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
-    directLink: () => undefined,
-  };
-  return {
-    channel,
-    async say(message) {
-      const event: ChannelEvent = { type: 'message', message };
-      await take(event);
-    },
-    shown: () => [...standing.values()].filter((text) => text.trim() !== ''),
-  };
 }
