@@ -99,6 +99,8 @@ export type LoopEnd = Readonly<
   | { status: 'needs_input'; code?: undefined; passing?: undefined }
   /** Without a code it was cut at the length limit. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
+  /** A budget was reached (G6). `text` ends with the sentence that says so. */
+  | { status: 'partial' | 'error'; code: 'LIMIT_REACHED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
   /** `passing` is true if the same turn may succeed later. */
   | { status: 'error'; code: 'MODEL_ERROR'; passing: boolean }

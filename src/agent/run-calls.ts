@@ -90,3 +90,14 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Cl
     over.abort();
   }
 }
+
+/** Returns the same object each time, so that what was computed from it can be reused. */
+const apiTools = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool>();
+
+export function toApiTool({ name, description, inputSchema }: ToolSpec): Anthropic.Tool {
+  const known = apiTools.get(inputSchema);
+  if (known?.name === name && known.description === description) return known;
+  const tool: Anthropic.Tool = { name, description, input_schema: { ...inputSchema, type: 'object' } };
+  apiTools.set(inputSchema, tool);
+  return tool;
+}

@@ -6,10 +6,11 @@ import { ModelError } from '../core/errors.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../core/model.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import { fitBlocks, stopReasonOf } from './fit-history.ts';
-import { compactEntries, type Compaction } from './compact-entries.ts';
+import { compactEntries } from './compact-entries.ts';
+import type { LoopWatcher } from './loop-watcher.ts';
 import { allText, nextStep, readTurn, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
-import { runCalls, type ToolSpec } from './run-calls.ts';
+import { runCalls, toApiTool, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { estimateTokens } from './plan-compaction.ts';
 import { toMessages } from './to-messages.ts';
@@ -49,17 +50,6 @@ export type LoopDeps = Readonly<{
   /** Ends the loop: TIMEOUT for a `TimeoutError`, CANCELLED for any other reason. */
   signal: AbortSignal;
   clock: Clock;
-}>;
-
-export type LoopWatcher = Readonly<{
-  onText?(text: string): void;
-  /** Called if no word came for a minute, at most once per model call. */
-  onSilence?(): void;
-  /** Called when an answer is complete. `final` is true if no tool calls follow. */
-  onWritten?(final: boolean): void;
-  /** Called with the number of the model call, from 1. */
-  onIteration?(iteration: number): void;
-  onCompaction?(compaction: Compaction): void;
 }>;
 
 /**
@@ -144,6 +134,8 @@ function openTurn(input: LoopInput, { append: store }: LoopDeps): OpenTurn {
 
 type Ends = Readonly<{
   end(how: LoopEnd, text: string): LoopResult;
+  /** Ends because a budget is reached, with the sentence that says so. */
+  atLimit(sentence: string): Promise<LoopResult>;
   /** Ends because of the signal. `unfinished` is what was written of an answer that is not stored. */
   stop(unfinished: string): LoopResult;
   /**
@@ -166,6 +158,11 @@ function createEnds(turn: OpenTurn, { maxIterations }: LoopInput, { model, signa
   };
   return {
     end,
+    async atLimit(sentence) {
+      await turn.append({ kind: 'notice', text: 'The work ended here at a budget.', at: clock.now() });
+      const text = [allText(turn.state().answers), sentence].filter((part) => part !== '').join('\n\n');
+      return end({ status: text === sentence ? 'error' : 'partial', code: 'LIMIT_REACHED' }, text);
+    },
     stop,
     async stopInside(unfinished) {
       const text = unfinished.trimEnd();
@@ -208,22 +205,20 @@ function createAsk({
     effort,
     ...choice,
   });
-  /** Compacts the entries. False if nothing got shorter (M9). */
-  const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
-    const start = turn.start();
-    const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
-    if (made === undefined) return false;
-    await turn.compact(made.summary);
-    watcher?.onCompaction?.(made.compaction);
-    return true;
-  };
+  const makeRoom = createMakeRoom(turn, input, deps);
   const failed = (text: string, passing: boolean): LoopResult =>
     ends.end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
+  const mayAsk = createMayAsk(turn, ends, input, deps);
   return async function ask(offer: Offer, overlong?: string): Promise<LoopResult | undefined> {
+    const over = await mayAsk();
+    if (over !== undefined) return over;
     const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);
     if (signal.aborted) return ends.stop('');
+    // Compacting was a model call, too.
+    const now = shorter ? await mayAsk() : undefined;
+    if (now !== undefined) return now;
     if (!shorter && overlong !== undefined) return failed(overlong, false);
     watcher?.onIteration?.(turn.state().steps + 1);
     let unfinished = '';
@@ -251,6 +246,36 @@ function createAsk({
   };
 }
 
+/** Makes what compacts the entries. False if nothing got shorter (M9). */
+function createMakeRoom(turn: OpenTurn, { viewers }: LoopInput, { model, watcher, signal, clock }: LoopDeps) {
+  return async (request: ModelRequest, full: boolean): Promise<boolean> => {
+    const { entries } = turn;
+    const start = turn.start();
+    const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
+    if (made === undefined) return false;
+    await turn.compact(made.summary);
+    watcher?.onCompaction?.(made.compaction);
+    return true;
+  };
+}
+
+/** Makes the check before a model call. It returns how the loop ends, or undefined if the model may be asked. */
+function createMayAsk(
+  turn: OpenTurn,
+  ends: Ends,
+  { maxIterations }: LoopInput,
+  { model, signal }: LoopDeps,
+): () => Promise<LoopResult | undefined> {
+  return async () => {
+    const { answers, steps } = turn.state();
+    // The summary at the end is one more call than there are steps.
+    const left = Math.max(1, maxIterations - steps + 1);
+    const over = await model.mayCall?.({ last: answers.at(-1), left }, signal);
+    if (signal.aborted) return ends.stop('');
+    return over === undefined ? undefined : ends.atLimit(over);
+  };
+}
+
 const nameOf = ({ name }: ToolSpec): string => name;
 
 /** What is stored of an answer. A field that the store does not know would count as one of a newer version (Q15). */
@@ -271,15 +296,4 @@ type Offer = Readonly<{ tools: readonly ToolSpec[]; toolChoice?: 'none' }>;
 function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
   const reason: unknown = signal.reason;
   return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'TIMEOUT' : 'CANCELLED';
-}
-
-/** Returns the same object each time, so that what was computed from it can be reused. */
-const apiTools = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool>();
-
-function toApiTool({ name, description, inputSchema }: ToolSpec): Anthropic.Tool {
-  const known = apiTools.get(inputSchema);
-  if (known?.name === name && known.description === description) return known;
-  const tool: Anthropic.Tool = { name, description, input_schema: { ...inputSchema, type: 'object' } };
-  apiTools.set(inputSchema, tool);
-  return tool;
 }

@@ -42,6 +42,20 @@ export type AuditEvent = Readonly<
       outcome: 'approved' | 'denied' | 'expired' | 'cancelled';
       by?: string;
     }
+  /** An approver decided whether a budget of dollars may be passed (G6). */
+  | {
+      event: 'budget';
+      id: string;
+      verdict: 'allowed' | 'refused';
+      /** Whose budget it is: that of the requester, of the conversation's chat, of the skill, or of everything. */
+      of: 'sender' | 'room' | 'skill' | 'all';
+      period: 'day' | 'month';
+      skill?: string | undefined;
+      usd: number;
+      conversation: string;
+      requester: string;
+      by?: string | undefined;
+    }
   | {
       event: 'standing_rule';
       verdict: 'added' | 'revoked';
@@ -164,6 +178,7 @@ export type AuditEvent = Readonly<
 const kinds: Readonly<Record<AuditEvent['event'], true>> = {
   approval: true,
   asked_again: true,
+  budget: true,
   capability_call: true,
   capability_revoked: true,
   capability_sign_in: true,

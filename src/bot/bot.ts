@@ -1,5 +1,5 @@
 import type { Models } from '../core/model.ts';
-import type { Spent } from '../limits/budgets.ts';
+import type { Spent } from '../limits/sums.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { AccessSettings } from '../core/access-settings.ts';

@@ -8,7 +8,7 @@ import type { AskPeople } from '../core/approval.ts';
 import type { Feature } from '../core/feature.ts';
 import { systemZone } from '../core/local-time.ts';
 import { createReadOffice } from '../lib/files/read-office.ts';
-import { costOf } from '../limits/budgets.ts';
+import { costOf } from '../limits/costs.ts';
 import {
   auditRuns,
   measureRunCalls,
@@ -20,6 +20,7 @@ import type { AgentDeps } from '../runs/agent-deps.ts';
 import { chainedUseSkill } from '../runs/chained-skills.ts';
 import { createJudgeCalls } from '../runs/judge-calls.ts';
 import type { KeptFiles } from '../runs/kept-files.ts';
+import { createModelFor } from '../runs/model-for.ts';
 import type { Questions } from '../runs/questions.ts';
 import { createWithPictures } from '../runs/with-pictures.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
@@ -101,7 +102,11 @@ function agentDeps(app: App, features: readonly Feature[], received: KeptFiles['
     availability: createAvailability(available),
     requirements: createRequirements({ config, mode: sandbox.mode, available, features }),
     asItStands: createAsItStands(createWrittenSkills(store), writtenRoot(config())),
-    withPictures: createWithPictures({ received, log }),
+    modelFor: createModelFor(app, {
+      withPictures: createWithPictures({ received, log }),
+      stillAdmitted,
+      money: features.find(({ money }) => money !== undefined)?.money,
+    }),
   };
 }
 

@@ -136,7 +136,19 @@ export function cleanStore(store: Store, clean: Clean): Store {
         }),
     addWork: (addWork) => (work, refuse) =>
       addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
-    ...same('stop', 'keyed', 'files', 'usage', 'stats', 'lead', 'reserve', 'countUse', 'prune', 'forget'),
+    ...same(
+      'stop',
+      'keyed',
+      'files',
+      'usage',
+      'usedBetween',
+      'stats',
+      'lead',
+      'reserve',
+      'countUse',
+      'prune',
+      'forget',
+    ),
     ...same('person', 'placesNaming'),
     ...same('backup', 'backlog', 'check', 'close'),
   });

@@ -1,4 +1,4 @@
-import { costOf } from '../limits/budgets.ts';
+import { costOf } from '../limits/costs.ts';
 import { localDay, operatorZone } from '../core/local-time.ts';
 import { type Tokens } from '../core/model.ts';
 import { printable } from '../lib/text/text.ts';

@@ -1,4 +1,5 @@
-import { costOf } from '../limits/budgets.ts';
+import { operatorZone } from '../core/local-time.ts';
+import { costOf, monthForecast } from '../limits/costs.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { RoutineRow } from '../features/routines/operations.ts';
@@ -94,6 +95,7 @@ export function statusScreen(now: BotStatus, config: Config): readonly string[] 
     ]),
     ...plugins.map((problem): readonly [string, string] => ['plugin', problem]),
     ['today', usedToday(now, config)],
+    ...usedThisMonth(now, config),
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, said]) => `${name.padEnd(width)}  ${printable(said)}`);
@@ -134,6 +136,20 @@ function usedToday({ today }: BotStatus, config: Config): string {
   const usd = costs.reduce((sum, one) => sum + one, 0);
   const money = costs.length === 0 ? '' : `, ${usd.toFixed(2)} dollars`;
   return `${tokens.toLocaleString('en')} tokens${money}`;
+}
+
+/** Dollars of this month with a forecast and the budget. No row if no model has a price. */
+function usedThisMonth({ days }: BotStatus, config: Config): readonly (readonly [string, string])[] {
+  const zone = operatorZone(config);
+  const costs = days.map(({ day, model, tokens }) => [day, costOf(config, model, tokens)] as const);
+  if (days.length > 0 && costs.every(([, usd]) => usd === undefined)) return [];
+  const byDay = new Map<string, number>();
+  for (const [day, usd = 0] of costs) byDay.set(day, (byDay.get(day) ?? 0) + usd);
+  const { spent, atEnd } = monthForecast(byDay, Date.now(), zone);
+  const { usdPerMonth } = config.limits.global;
+  const forecast = atEnd === undefined ? '' : `, about ${atEnd.toFixed(2)} by its end at this rate`;
+  const budget = usdPerMonth === 0 ? '' : `, of ${usdPerMonth} by [limits.global] usd_per_month`;
+  return [['month', `${spent.toFixed(2)} dollars${budget}${forecast}`]];
 }
 
 export function ago(since: number): string {

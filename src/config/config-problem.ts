@@ -137,6 +137,7 @@ export function unknownKeyProblem(
 const sameWords = [
   'usd dollar dollars cost costs money spend spending euro euros',
   'day daily days',
+  'month monthly months',
   'owner owners admin admins administrator administrators',
   'users user people person members member allowed',
   'groups group rooms room channels channel',

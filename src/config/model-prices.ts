@@ -40,7 +40,10 @@ export function unpricedLimits(
   { models, agent, agents, skills }: Config,
 ): readonly Readonly<{ path: KeyPath; write: string }>[] {
   const written = [[], ['chat'], ['skill'], ['global']]
-    .map((scope): KeyPath => ['limits', ...scope, 'usd_per_day'])
+    .flatMap((scope): readonly KeyPath[] => [
+      ['limits', ...scope, 'usd_per_day'],
+      ['limits', ...scope, 'usd_per_month'],
+    ])
     .filter((path) => Number(valueAt(data, path) ?? 0) > 0);
   const [path] = written;
   if (path === undefined) return [];

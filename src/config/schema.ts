@@ -46,6 +46,7 @@ function limits(runs: number, hourly: number, tokens: number, dollars: number) {
     runs_per_hour: z.int().min(0).default(hourly),
     tokens_per_day: z.int().min(0).default(tokens),
     usd_per_day: z.number().min(0).default(dollars),
+    usd_per_month: z.number().min(0).default(0),
   };
 }
 
@@ -53,6 +54,7 @@ function limits(runs: number, hourly: number, tokens: number, dollars: number) {
 const limitsSection = section({
   ...limits(3, 120, 2_000_000, 10),
   routines: z.int().min(0).default(20),
+  extra_usd: z.number().min(0).default(1),
   chat: section(limits(6, 300, 5_000_000, 25)).prefault({}),
   skill: section(limits(12, 600, 10_000_000, 50)).prefault({}),
   global: section(limits(24, 1200, 20_000_000, 100)).prefault({}),

@@ -1,5 +1,4 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
-import { whileAdmitted } from '../access/while-admitted.ts';
 import { invocationId } from '../agent/models/anthropic-request.ts';
 import type { Viewer } from '../agent/show-to.ts';
 import { requesterOf, type Message, type Task } from '../core/message.ts';
@@ -54,7 +53,6 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
   const { conversation } = message;
   const requester = requesterOf(message);
   const byModel: SkillUse = { ...use, by: 'model' };
-  const { models } = runtime();
   const visible = (): readonly Skill[] => {
     const { rules } = runtime();
     const available = library.current().available(availability());
@@ -75,9 +73,7 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     visible,
     chat,
     here,
-    model: models.get(here.model, (model) =>
-      whileAdmitted(deps.withPictures(model, chat), requester, deps.stillAdmitted),
-    ),
+    model: deps.modelFor(here.model, chat, { requester, transcript: input.transcript }),
     command: (name, args) => deps.writeCommand(conversation, name, args),
     answers: new Set(),
   };

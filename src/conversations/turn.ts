@@ -24,7 +24,8 @@ import type { Tool } from '../core/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Questions } from '../runs/questions.ts';
 import { contextForRun } from '../runs/run-prompt.ts';
-import { runLoop, type LoopInput, type LoopWatcher } from '../agent/run-loop.ts';
+import type { LoopWatcher } from '../agent/loop-watcher.ts';
+import { runLoop, type LoopInput } from '../agent/run-loop.ts';
 import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
@@ -95,6 +96,7 @@ export type TurnMeans = Readonly<{
   log: Log;
 }>;
 
+const cutShort: ReadonlySet<string | undefined> = new Set(['CANCELLED', 'TIMEOUT', 'LIMIT_REACHED']);
 const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
 const stopped = fixed`Stopped.`;
 
@@ -136,7 +138,7 @@ export async function takeTurn(
   const ended = await think(request, { transcript, context, since: said?.at }, means);
   const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
   const { text, question }: Footer = (await context.parts?.footer?.(transcript.all)) ?? { text: '' };
-  const isAnswer = ended.status !== 'error' && ended.code !== 'CANCELLED' && ended.code !== 'TIMEOUT';
+  const isAnswer = ended.status !== 'error' && !cutShort.has(ended.code);
   const rateable = isAnswer ? await context.parts?.rateable?.(transcript.all) : undefined;
   return { ...answer, text: `${answer.text}${text}`, question, rateable };
 }
@@ -291,6 +293,7 @@ async function answerOf(
     await append({ kind: 'notice', text: 'The person stopped the work on this.', at: now() });
     return { text: ended.text === '' ? say(stopped) : `${ended.text}\n\n${say(stopped)}`, failed: false };
   }
-  if (ended.code === 'MODEL_ERROR') return { text: say(ended.text), failed: true };
+  if (ended.code === 'MODEL_ERROR' || ended.code === 'LIMIT_REACHED')
+    return { text: say(ended.text), failed: true };
   return { text: !hasVisible(ended.text) ? say(nothingToSay) : ended.text, failed: false };
 }

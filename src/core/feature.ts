@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { AskPeople } from './approval.ts';
+import type { WatchMoney } from './budget.ts';
 import type { Button, ChannelEvent, Filled, Visit, Home } from './channel.ts';
 import type { OpenForm } from './form.ts';
 import type { Conversation } from './conversation.ts';
@@ -186,6 +187,8 @@ export type Feature = AtRest &
     takes?: Takes;
     /** Asks people about risky calls. At most one feature does. */
     ask?: AskPeople;
+    /** Asks for money and warns about it. At most one feature does. */
+    money?: WatchMoney;
     /** Called for `/stop` and `/new`, after the work itself was stopped. */
     stopped?(of: StoppedWork): Promise<void>;
     tasks?: Readonly<Partial<Record<TaskKind, HandleTask>>>;

@@ -26,11 +26,23 @@ export function localDay(at: number, zone: string): string {
 
 /** Milliseconds until the next day begins in the zone. A day on which the clocks change is shorter or longer. */
 export function untilNextDay(at: number, zone: string): number {
-  const today = localDay(at, zone);
-  let [before, after] = [0, 26 * 3_600_000];
+  return untilChange(at, 26 * hourMs, (time) => localDay(time, zone));
+}
+
+/** Milliseconds until the next calendar month begins in the zone. */
+export function untilNextMonth(at: number, zone: string): number {
+  return untilChange(at, 32 * 24 * hourMs, (time) => localDay(time, zone).slice(0, 7));
+}
+
+const hourMs = 3_600_000;
+
+/** Milliseconds after which `of` is no longer what it is at that time; `most` is late enough. */
+function untilChange(at: number, most: number, of: (time: number) => string): number {
+  const now = of(at);
+  let [before, after] = [0, most];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
-    if (localDay(at + middle, zone) === today) before = middle;
+    if (of(at + middle) === now) before = middle;
     else after = middle;
   }
   return after;

@@ -78,6 +78,14 @@ export function aliasInStats(name: string): string {
   return name.split(inPlaceOf, 1)[0] ?? name;
 }
 
+/** The next model call of a turn or run. */
+export type NextCall = Readonly<{
+  /** What the last call of this work used. Undefined before its first call. */
+  last: Used | undefined;
+  /** How many calls may follow, this one included. */
+  left: number;
+}>;
+
 export type ModelRequest = Readonly<{
   system: readonly Anthropic.TextBlockParam[];
   messages: readonly Anthropic.MessageParam[];
@@ -121,6 +129,11 @@ export type Model = Readonly<{
   sees?: boolean;
   /** If true, the tools must stay the same within a turn (M13, T6). */
   bindsThinking?: boolean;
+  /**
+   * Called before each call of a turn or run. It may wait for people; it never rejects for an abort. Returns why the work
+   * ends instead; undefined if the call may be made (G6).
+   */
+  mayCall?(next: NextCall, signal: AbortSignal): Promise<string | undefined>;
   complete: Complete;
 }>;
 

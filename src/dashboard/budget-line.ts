@@ -1,38 +1,56 @@
+import { operatorZone } from '../core/local-time.ts';
+import { firstOfForecast, monthForecast } from '../limits/costs.ts';
 import { share } from './bar-chart.ts';
 import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { PageView } from './page.ts';
-import { dollars, number, sumOf, today, usedBetween } from './usage.ts';
+import { dollars, number, sumOf, sumsBy, today, usedBetween } from './usage.ts';
 
-/** What was spent today and this month, beside the limit of a day for everything together (U10). */
+/** What was spent today and this month, beside the limits for everything together, and a forecast (U10, G6). */
 export async function budgetLine(view: PageView): Promise<Html> {
   const day = today(view);
   const month = day.slice(0, 7);
-  const rows = await usedBetween(view, `${month}-01`, day);
+  const zone = operatorZone(view.config);
+  const rows = await usedBetween(view, firstOfForecast(view.now, zone), day);
   const ofToday = sumOf(rows.filter((row) => row.day === day));
-  const ofMonth = sumOf(rows);
-  const { usdPerDay, tokensPerDay } = view.config.limits.global;
+  const ofMonth = sumOf(rows.filter((row) => row.day.startsWith(month)));
+  const { usdPerDay, usdPerMonth, tokensPerDay } = view.config.limits.global;
   const isPriced = ofMonth.usd !== undefined;
   const [used, limit] = isPriced ? [ofToday.usd ?? 0, usdPerDay] : [ofToday.tokens, tokensPerDay];
-  const shown = (value: number): string => (isPriced ? dollars(value) : `${number(value)} tokens`);
-  const ofLimit =
-    limit === 0
-      ? html`<p class="hint">No limit a day: see [limits.global].</p>`
-      : html`${share(used, limit, true)}
-          <p class="hint">${percent(used, limit)} of ${shown(limit)} a day, by [limits.global]</p>`;
-  const days = Number(day.slice(8));
-  const average = isPriced ? (ofMonth.usd ?? 0) / days : ofMonth.tokens / days;
+  const shown = (value: number): string =>
+    isPriced ? dollars(value) : `${number(Math.round(value))} tokens`;
+  const byDay = new Map(
+    sumsBy(rows, (row) => row.day).map(({ key, usd, tokens }) => [key, isPriced ? (usd ?? 0) : tokens]),
+  );
+  const { spent, atEnd } = monthForecast(byDay, view.now, zone);
+  const forecast =
+    atEnd === undefined
+      ? nothing
+      : html`<p class="hint">
+          About ${shown(atEnd)} by the end of the month, if it continues like the last seven days
+        </p>`;
   return html`<div class="tiles">
     <div class="tile">
       <p class="name">Today</p>
       <p class="value">${shown(used)}</p>
-      ${ofLimit}
+      ${ofLimit(used, limit, shown, 'day')}
     </div>
     <div class="tile">
       <p class="name">This month</p>
-      <p class="value">${shown(isPriced ? (ofMonth.usd ?? 0) : ofMonth.tokens)}</p>
-      ${days < 2 ? nothing : html`<p class="hint">${shown(isPriced ? average : Math.round(average))} a day on average</p>`}
+      <p class="value">${shown(spent)}</p>
+      ${isPriced ? ofLimit(spent, usdPerMonth, shown, 'month') : nothing} ${forecast}
     </div>
   </div>`;
+}
+
+function ofLimit(
+  used: number,
+  limit: number,
+  shown: (value: number) => string,
+  period: 'day' | 'month',
+): Html {
+  if (limit === 0) return html`<p class="hint">No limit a ${period}: see [limits.global].</p>`;
+  return html`${share(used, limit, true)}
+    <p class="hint">${percent(used, limit)} of ${shown(limit)} a ${period}, by [limits.global]</p>`;
 }
 
 function percent(used: number, limit: number): string {

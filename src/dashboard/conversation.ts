@@ -1,5 +1,5 @@
 import { addTokens, aliasOf, noTokens, type Tokens } from '../core/model.ts';
-import { costOf } from '../limits/budgets.ts';
+import { costOf } from '../limits/costs.ts';
 import type { PastTurn, TurnStep } from '../operator/look/list-turns.ts';
 import { code, facts, badge, person, time } from './elements.ts';
 import { html, nothing, type Html } from '../lib/text/html.ts';

@@ -1,6 +1,6 @@
 import { localDay, operatorZone } from '../core/local-time.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
-import { costOf } from '../limits/budgets.ts';
+import { costOf } from '../limits/costs.ts';
 import type { PricedRow } from '../operator/look/usage-csv.ts';
 import type { PageView } from './page.ts';
 

@@ -19,6 +19,7 @@ import { pairing } from './pairing/feature.ts';
 import { plugins } from './plugins/feature.ts';
 import { routines } from './routines/feature.ts';
 import { settings } from './settings/feature.ts';
+import { spending } from './spending/feature.ts';
 import { toolList } from './tool-list/feature.ts';
 import { web } from './web/feature.ts';
 import { why } from './why/feature.ts';
@@ -39,6 +40,7 @@ const listed = [
   plugins,
   mcp,
   routines,
+  spending,
   toolList,
   why,
   web,

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/complete-config.ts';
-import { pricesOf } from '../config/model-prices.ts';
-import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import type { MoneyBudget, BudgetOf, ReachedBudget } from '../core/budget.ts';
+import { chatIdOf } from '../core/conversation.ts';
 import { localDay, operatorZone, untilNextDay } from '../core/local-time.ts';
-import { aliasInStats, asPriced, resolveModel, type Tokens } from '../core/model.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ListedItem } from '../store/inbox.ts';
-import type { Store, UsageRow } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { createDollarBudgets, dollarsIn, waitText, type DollarBudgets } from './dollar-budgets.ts';
+import { scopesOf, type LimitScope } from './scopes.ts';
+import { createSums, nothingSpent, sumsOf, type Spent } from './sums.ts';
 
-/** Enforces `[limits]` per sender, chat, skill and in total (U10). */
+/** Enforces `[limits]` per sender, chat, skill and in total (U10, G6). */
 export type Budgets = Readonly<{
-  /** Returns a sentence for the person if a budget of today is used up; undefined if the message is allowed. */
+  /** Returns a sentence for the person if a budget is used up; undefined if the message is allowed. */
   ofMessage(requester: Requester): Promise<string | undefined>;
   /**
    * Returns a sentence for the model if a limit is reached; undefined if the run is allowed. A run that is allowed
@@ -24,61 +26,35 @@ export type Budgets = Readonly<{
    * way then.
    */
   atOnce(requester: Requester, skill: string): (underWay: readonly ListedItem[]) => string | undefined;
-  /** Returns a sentence for the person if a budget of today is used up; undefined if the model may be called. */
+  /** Returns a sentence for the person if a budget is used up; undefined if the model may be called. */
   ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
+  /** The first dollar budget that a call of about `usd` more would pass; undefined if it may be made (G6). */
+  ofCall(requester: Requester, skill: string | undefined, usd: number): Promise<ReachedBudget | undefined>;
+  /** The dollar budgets of this month that count here, without what approvers added. */
+  ofMonth(requester: Requester, skill: string | undefined): Promise<readonly MoneyBudget[]>;
+  /** Adds dollars to a budget for its day or month, once for each `id`. */
+  allow: DollarBudgets['allow'];
+  isAllowed: DollarBudgets['isAllowed'];
   today(sender: string): Promise<Spent>;
 }>;
 
-/** The usage of one day. `usd` covers only models whose prices are known. */
-export type Spent = Readonly<{ tokens: number; usd: number }>;
-
-type Limits = Config['limits']['chat'];
-type Scope = Readonly<{
-  key: string;
-  /** The owner of the limit as a sentence begins with it: `Your`, `This chat’s`. */
-  whose: string;
-  limits: Limits;
-  sum: SumKey;
-  isFor(task: Readonly<{ sender: string; chat: string; skill: string }>): boolean;
-}>;
-
-type SumKey = `sender ${string}` | `room ${string}` | `skill ${string}` | 'all';
-type Sums = ReadonlyMap<SumKey, Spent>;
-
 const hourMs = 3_600_000;
-/** Messages may use sums this old, as usage is known only later; runs read them fresh. */
-const staleMs = 1_000;
 
 type BudgetOptions = Readonly<{
   config: () => Config;
-  store: Pick<Store, 'usage' | 'countUse'> & Readonly<{ inbox: Pick<Store['inbox'], 'beside'> }>;
+  store: Pick<Store, 'usage' | 'usedBetween' | 'countUse' | 'keyed'> &
+    Readonly<{ inbox: Pick<Store['inbox'], 'beside'> }>;
   clock: Clock;
 }>;
 
 export function createBudgets(options: BudgetOptions): Budgets {
   const { config, store, clock } = options;
-  const sumsToday = createSumsToday(options);
+  const readSums = createSums(options);
+  const dollars = createDollarBudgets({ config, allowances: store.keyed('allowances'), clock });
 
-  /** Returns the sentence for the first daily budget that is used up; undefined if none is. */
-  async function spentUp(
-    scopes: readonly Scope[],
-    mayBeStale: boolean,
-    language?: string,
-  ): Promise<string | undefined> {
-    const limited = scopes.filter(({ limits }) => limits.tokensPerDay > 0 || limits.usdPerDay > 0);
-    if (limited.length === 0) return undefined;
-    const sums = await sumsToday(mayBeStale);
-    const say = sayIn(language);
-    for (const { whose, limits, sum } of limited) {
-      const budget = usedUp(limits, sums.get(sum) ?? nothing, say);
-      if (budget === undefined) continue;
-      const wait = waitText(untilNextDay(clock.now(), operatorZone(config())), say);
-      return spentText(say, { whose, of: sum.split(' ', 1)[0] ?? '', budget, wait });
-    }
-    return undefined;
-  }
+  const spentUp = createSpentUp(options, { readSums, dollars });
 
-  async function tooManyThisHour(scopes: readonly Scope[], id: string): Promise<string | undefined> {
+  async function tooManyThisHour(scopes: readonly LimitScope[], id: string): Promise<string | undefined> {
     const limited = scopes.filter(({ limits }) => limits.runsPerHour > 0);
     const over = await store.countUse(
       id,
@@ -102,91 +78,51 @@ export function createBudgets(options: BudgetOptions): Budgets {
     },
     atOnce: (requester, skill) => (underWay) =>
       tooManyAtOnce(scopesOf(config().limits, requester, skill), underWay),
+    ofCall: (requester, skill, usd) =>
+      dollars.reached(scopesOf(config().limits, requester, skill), { next: usd, sums: readSums(false) }),
+    ofMonth: (requester, skill) =>
+      dollars.ofMonth(scopesOf(config().limits, requester, skill), readSums(false)),
+    allow: dollars.allow,
+    isAllowed: dollars.isAllowed,
     async today(sender) {
       const rows = await store.usage({ day: localDay(clock.now(), operatorZone(config())), sender });
-      return sumsOf(rows, config()).get('all') ?? nothing;
+      return sumsOf(rows, config()).get('all') ?? nothingSpent;
     },
   };
 }
 
-/** Reads the sums of today. Stale ones save a read of the store for each message. */
-function createSumsToday({ config, store, clock }: BudgetOptions): (mayBeStale: boolean) => Promise<Sums> {
-  let read: Readonly<{ day: string; at: number; sums: Promise<Sums> }> | undefined;
-
-  return (mayBeStale) => {
-    const now = clock.now();
-    const day = localDay(now, operatorZone(config()));
-    if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
-      read = { day, at: now, sums: store.usage({ day }).then((rows) => sumsOf(rows, config())) };
-    return read.sums;
-  };
-}
-
-const nothing: Spent = { tokens: 0, usd: 0 };
-
-function scopesOf(
-  limits: Config['limits'],
-  { sender, conversation }: Requester,
-  skill?: string,
-): readonly Scope[] {
-  const { chat, skill: ofSkill, global, ...own } = limits;
-  const place = chatIdOf(conversation);
-  const room = conversationKey({ channel: conversation.channel, chat: conversation.chat });
-  return [
-    {
-      key: `sender ${sender}`,
-      whose: 'Your',
-      limits: own,
-      sum: `sender ${sender}`,
-      isFor: (task) => task.sender === sender,
-    },
-    {
-      key: `chat ${place}`,
-      whose: 'This chat’s',
-      limits: chat,
-      sum: `room ${room}`,
-      isFor: (task) => task.chat === place,
-    },
-    ...(skill === undefined
-      ? []
-      : [
-          {
-            key: `skill ${skill}`,
-            whose: `The skill ${skill}’s`,
-            limits: ofSkill,
-            sum: `skill ${skill}` as const,
-            isFor: (task: Readonly<{ skill: string }>) => task.skill === skill,
-          },
-        ]),
-    { key: 'all', whose: 'My', limits: global, sum: 'all', isFor: () => true },
-  ];
-}
-
-/** Adds up all scopes in one pass, because there are many rows and each message reads them. */
-function sumsOf(rows: readonly UsageRow[], config: Config): Sums {
-  const sums = new Map<SumKey, Spent>();
-  for (const row of rows) {
-    const { sender, conversation, skill, model } = row;
-    const tokens = count(row.tokens);
-    const usd = costOf(config, model, row.tokens) ?? 0;
-    // Threads count towards their room, whose key has no "/".
-    const [room = ''] = conversation.split('/', 1);
-    for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
-      const before = sums.get(key) ?? nothing;
-      sums.set(key, { tokens: before.tokens + tokens, usd: before.usd + usd });
+/** Makes what returns the sentence for the first budget that is used up; undefined if none is. */
+function createSpentUp(
+  { config, clock }: BudgetOptions,
+  { readSums, dollars }: Readonly<{ readSums: ReturnType<typeof createSums>; dollars: DollarBudgets }>,
+) {
+  return async (
+    scopes: readonly LimitScope[],
+    mayBeStale: boolean,
+    language?: string,
+  ): Promise<string | undefined> => {
+    const say = sayIn(language);
+    const sums = readSums(mayBeStale);
+    for (const scope of scopes) {
+      const { whose, of, limits } = scope;
+      const { tokensPerDay } = limits;
+      if (tokensPerDay > 0) {
+        const { tokens } = (await sums.today()).get(scope.sum) ?? nothingSpent;
+        const wait = waitText(untilNextDay(clock.now(), operatorZone(config())), say);
+        const budget = say`${say.number(tokensPerDay)} tokens`;
+        if (tokens >= tokensPerDay) return spentText(say, { whose, of, period: 'day', budget, wait });
+      }
+      const reached = await dollars.reached([scope], { next: 0, sums });
+      if (reached === undefined) continue;
+      const budget = say`${dollarsIn(reached.limit, say)} US dollars`;
+      const wait = waitText(reached.resetsIn, say);
+      return spentText(say, { whose, of, period: reached.period, budget, wait });
     }
-  }
-  return sums;
+    return undefined;
+  };
 }
 
-/** The daily budget that is used up; undefined if none is. */
-function usedUp({ tokensPerDay, usdPerDay }: Limits, { tokens, usd }: Spent, say: Say): string | undefined {
-  if (tokensPerDay > 0 && tokens >= tokensPerDay) return say`${say.number(tokensPerDay)} tokens`;
-  if (usdPerDay === 0 || usd < usdPerDay) return undefined;
-  return say`${say.number(usdPerDay, Number.isInteger(usdPerDay) ? 0 : 2)} US dollars`;
-}
-
-function tooManyAtOnce(scopes: readonly Scope[], underWay: readonly ListedItem[]): string | undefined {
+function tooManyAtOnce(scopes: readonly LimitScope[], underWay: readonly ListedItem[]): string | undefined {
   const limited = scopes.filter(({ limits }) => limits.concurrentRuns > 0);
   const tasks = underWay.flatMap(({ message }) =>
     message?.task?.kind === 'run'
@@ -204,10 +140,6 @@ function tooManyAtOnce(scopes: readonly Scope[], underWay: readonly ListedItem[]
   return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached. There is room when one of them has ended.`;
 }
 
-function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
-  return input + output + cacheRead + cacheWrite;
-}
-
 /** Keys are stored as hashes that reveal no person, so `/forget` has nothing to remove. */
 function hashed(key: string): string {
   return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
@@ -215,41 +147,36 @@ function hashed(key: string): string {
 
 function spentText(
   say: Say,
-  { whose, of, budget, wait }: Readonly<{ whose: string; of: string; budget: string; wait: string }>,
+  {
+    whose,
+    of,
+    period,
+    budget,
+    wait,
+  }: Readonly<{
+    whose: string;
+    of: BudgetOf;
+    period: MoneyBudget['period'];
+    budget: string;
+    wait: string;
+  }>,
 ): string {
+  const isDay = period === 'day';
   switch (of) {
     case 'sender':
-      return say`Your budget of ${budget} a day is used up. It resets ${wait}.`;
+      return isDay
+        ? say`Your budget of ${budget} a day is used up. It resets ${wait}.`
+        : say`Your budget of ${budget} a month is used up. It resets ${wait}.`;
     case 'room':
-      return say`This chat’s budget of ${budget} a day is used up. It resets ${wait}.`;
+      return isDay
+        ? say`This chat’s budget of ${budget} a day is used up. It resets ${wait}.`
+        : say`This chat’s budget of ${budget} a month is used up. It resets ${wait}.`;
     case 'all':
-      return say`My budget of ${budget} a day is used up. It resets ${wait}.`;
+      return isDay
+        ? say`My budget of ${budget} a day is used up. It resets ${wait}.`
+        : say`My budget of ${budget} a month is used up. It resets ${wait}.`;
     // Only a model reads it and passes it on in its own words, so it stays English.
     default:
-      return `${whose} budget of ${budget} a day is used up. It resets ${wait}.`;
+      return `${whose} budget of ${budget} a ${period} is used up. It resets ${wait}.`;
   }
-}
-
-function waitText(ms: number, say: Say): string {
-  const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  const hours = Math.floor(minutes / 60);
-  const left = minutes % 60;
-  if (hours === 0) return say`in ${left} min`;
-  return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
-}
-
-/** US dollars by the prices of the alias or the list price; undefined if neither is known. */
-/** What the tokens of a model cost, in US dollars. Undefined: it has no price. `model` is its name in statistics. */
-export function costOf({ models }: Config, model: string, tokens: Tokens): number | undefined {
-  const settings = resolveModel(models, aliasInStats(model));
-  const prices = settings && pricesOf(settings);
-  if (prices === undefined) return undefined;
-  const { input, output, cacheRead, cacheWrite } = asPriced(tokens);
-  return (
-    (input * prices.in +
-      output * prices.out +
-      cacheRead * prices.cacheRead +
-      cacheWrite * prices.cacheWrite) /
-    1_000_000
-  );
 }

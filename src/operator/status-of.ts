@@ -1,5 +1,7 @@
 import { skilletVersion } from '../core/version.ts';
 import { localDay } from '../core/local-time.ts';
+import { addTokens, noTokens, type Tokens } from '../core/model.ts';
+import { firstOfForecast } from '../limits/costs.ts';
 import { shownIdLength } from '../core/message.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import { journalOf } from '../runs/tasks.ts';
@@ -26,7 +28,11 @@ export type BotStatus = Readonly<{
   /** What is wrong with plugins of a running bot, one sentence each. */
   plugins: readonly string[];
   today: readonly UsageRow[];
+  /** Tokens by day and model since this month began, or the last seven days if that is longer, for a forecast (G6). */
+  days: readonly DayUse[];
 }>;
+
+export type DayUse = Readonly<{ day: string; model: string; tokens: Tokens }>;
 
 /** A run that works in the background. */
 export type TaskRow = Readonly<{
@@ -39,7 +45,7 @@ export type TaskRow = Readonly<{
   since: number;
 }>;
 
-type Reads = Pick<Store, 'inbox' | 'outbox' | 'pendingRequests' | 'routines' | 'backlog' | 'usage'>;
+type Reads = Pick<Store, 'inbox' | 'outbox' | 'pendingRequests' | 'routines' | 'backlog' | 'usage' | 'stats'>;
 
 export async function statusOf({
   store,
@@ -50,6 +56,7 @@ export async function statusOf({
   const items = await store.inbox.list('waiting');
   const requests = await openRequests(items, store);
   const pid = process.pid;
+  const now = Date.now();
   return {
     version: skilletVersion(),
     process:
@@ -63,8 +70,18 @@ export async function statusOf({
     routines: await countRoutines(store),
     servers: await servers(),
     plugins: running?.plugins() ?? [],
-    today: await store.usage({ day: localDay(Date.now(), zone()) }),
+    today: await store.usage({ day: localDay(now, zone()) }),
+    days: byDay(await store.stats(firstOfForecast(now, zone()))),
   };
+}
+
+function byDay(rows: readonly UsageRow[]): readonly DayUse[] {
+  const groups = Map.groupBy(rows, ({ day, model }) => JSON.stringify([day, model]));
+  return [...groups.values()].flatMap((of) =>
+    of.slice(0, 1).map(({ day, model }) => {
+      return { day, model, tokens: of.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens) };
+    }),
+  );
 }
 
 async function countRoutines({ routines }: Reads): Promise<BotStatus['routines']> {

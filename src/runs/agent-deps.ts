@@ -3,7 +3,7 @@ import type { StillAdmitted } from '../access/while-admitted.ts';
 import type { Feature } from '../core/feature.ts';
 import type { Skill } from '../core/skill.ts';
 import type { JudgeCalls } from './judge-calls.ts';
-import type { WithPictures } from './with-pictures.ts';
+import type { ModelFor } from './model-for.ts';
 import type { Availability } from './requirements.ts';
 import type { Requirements } from './use-skill.ts';
 
@@ -17,5 +17,5 @@ export type AgentDeps = App &
     requirements: Requirements;
     /** The skill with its approval as it is now (D9). */
     asItStands(skill: Skill): Promise<Skill>;
-    withPictures: WithPictures;
+    modelFor: ModelFor;
   }>;

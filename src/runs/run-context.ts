@@ -1,4 +1,3 @@
-import { whileAdmitted } from '../access/while-admitted.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
 import type { Decision } from '../access/decide-message.ts';
 import { restrictedSkills } from '../access/restricted-skills.ts';
@@ -37,6 +36,7 @@ import {
   runsScriptsAsFreely,
   scriptGround,
 } from './run-tools.ts';
+import { skillMeans } from './skill-means.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
@@ -51,7 +51,7 @@ export type RunDeps = AgentDeps &
 export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
   const ready = await readBody(input, deps);
   if (!ready.ok) return ready;
-  const { folders, withPictures } = deps;
+  const { folders } = deps;
   const { packages } = deps.skillSandbox;
   const { skill, context, run } = input;
   const plan = await planRun(input, deps);
@@ -84,15 +84,16 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const [readOwn, ...files] = plain;
   const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
   const callTool = callToolOf(input, { all, allowedTools, plan }, deps);
-  const { redact, rules, models, config } = deps.runtime();
+  const { redact, rules, config } = deps.runtime();
   const isDenied = deniesEveryCall(config.policy, { skill: skill.name, requester: context.requester });
   const { files: listed, cut } = listSkillFiles(skill);
   return {
     ok: true,
     sensitive: isSensitive(skill, rules),
-    model: models.get(plan.model, (model) =>
-      whileAdmitted(withPictures(model, plan.shared), context.requester, deps.stillAdmitted),
-    ),
+    model: deps.modelFor(plan.model, plan.shared, {
+      ...{ requester: context.requester, skill: skill.name, transcript: run.transcript },
+      pause: run.deadline.pause,
+    }),
     maxIterations: plan.maxIterations,
     timeoutSeconds: plan.skill.timeoutSeconds,
     profile: plan.profile,
@@ -157,7 +158,7 @@ async function planRun(
   const place = await migrations.original(context.requester.conversation);
   const restricted = restrictedSkills([...run.chain, skill.name], rules, context.requester.chatType);
   const folders = runFolders(stored.root, place, { id: run.scratch, restricted });
-  const model = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
+  const { model, maxIterations } = skillMeans(skill, config);
   const unknown = models.check(model);
   if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
   return {
@@ -176,7 +177,7 @@ async function planRun(
     envInBash: settings?.envInBash ?? true,
     profile: profile?.prompt,
     model,
-    maxIterations: run.part?.maxIterations ?? settings?.maxIterations ?? skill.maxIterations,
+    maxIterations: run.part?.maxIterations ?? maxIterations,
     quota: config.sandbox.diskMb * 1024 * 1024,
   };
 }

@@ -26,7 +26,7 @@ export const storedRequest = z.object({
 /** A question that waits for a person's answer, across restarts. */
 export type PendingRequest = Readonly<{
   id: string;
-  /** `approval` is about a tool call (T8), `question` comes from a run (U14). */
+  /** `approval` is about a tool call (T8). `question` comes from a run (U14), or is about money (G6). */
   kind: 'approval' | 'question';
   conversation: Conversation;
   /** Qualified id of the person whose message began the turn. */

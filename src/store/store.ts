@@ -106,6 +106,8 @@ export type Store = Readonly<{
   files(): StoredFiles | undefined;
   /** Tokens used on a day, or on all days that are kept. */
   usage(of: Readonly<{ day?: string; sender?: string }>): Promise<readonly UsageRow[]>;
+  /** Tokens used from one day to another, both included, without the days. */
+  usedBetween(first: string, last: string): Promise<readonly Omit<UsageRow, 'day'>[]>;
   /** Usage and runs of this day and of those after it. */
   stats(first: string): Promise<readonly StatsRow[]>;
   /**

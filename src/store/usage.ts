@@ -2,18 +2,24 @@ import { noTokens } from '../core/model.ts';
 import { each, type Sql, type Steps } from './sql.ts';
 import type { StatsRow, Store, UsageRow, UseLimit } from './store.ts';
 
-type Used = Omit<UsageRow, 'tokens'> &
-  Readonly<{ input: number; output: number; cache_read: number; cache_write: number }>;
+type Counts = Readonly<{ input: number; output: number; cache_read: number; cache_write: number }>;
+type Used = Omit<UsageRow, 'tokens'> & Counts;
 type Ran = Omit<StatsRow, 'requests' | 'tokens'>;
 
-const key = 'day, sender, conversation, skill, model';
+const user = 'sender, conversation, skill, model';
+const key = `day, ${user}`;
 
-export function createUsage(sql: Sql): Pick<Store, 'usage' | 'stats'> {
+export function createUsage(sql: Sql): Pick<Store, 'usage' | 'usedBetween' | 'stats'> {
   const used = `SELECT ${key}, requests, input, output, cache_read, cache_write
     FROM usage WHERE day >= ?1 AND day <= ?2`;
   const ofDays = sql.statement<Used>(`${used} ORDER BY ${key}`);
   const ofSender = sql.statement<Used>(`${used} AND sender = ?3 ORDER BY ${key}`);
   const whole = (sum: string): string => `CAST(${sum} AS bigint)`;
+  const counts = ['requests', 'input', 'output', 'cache_read', 'cache_write'];
+  const between = sql.statement<Omit<Used, 'day'>>(
+    `SELECT ${user}, ${counts.map((each) => `${whole(`SUM(${each})`)} AS ${each}`).join(', ')}
+     FROM usage WHERE day >= ?1 AND day <= ?2 GROUP BY ${user} ORDER BY ${user}`,
+  );
   const ran = sql.statement<Ran>(
     `SELECT ${key}, ${whole('COUNT(*)')} AS runs, ${whole('SUM(steps)')} AS steps,
        ${whole('SUM(failed)')} AS failures, MAX(at) AS "lastRunAt" FROM runs WHERE day >= ?1 GROUP BY ${key}`,
@@ -25,6 +31,7 @@ export function createUsage(sql: Sql): Pick<Store, 'usage' | 'stats'> {
         toUsage,
       );
     },
+    usedBetween: async (first, last) => (await sql.read(between(first, last))).map(toUsage),
     async stats(first) {
       const [uses, runs] = await Promise.all([sql.read(ofDays(first, lastDay)), sql.read(ran(first))]);
       const none = { runs: 0, steps: 0, failures: 0, lastRunAt: undefined };
@@ -43,7 +50,7 @@ export const againRun = 'DO UPDATE SET steps = excluded.steps, failed = excluded
 /** Sorts after every day. */
 const lastDay = '9';
 
-function toUsage({ input, output, cache_read, cache_write, ...row }: Used): UsageRow {
+function toUsage<Row extends Counts>({ input, output, cache_read, cache_write, ...row }: Row) {
   return { ...row, tokens: { input, output, cacheRead: cache_read, cacheWrite: cache_write } };
 }
 

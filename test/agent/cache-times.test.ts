@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { ModelRequest } from '../../src/core/model.ts';
-import { costOf } from '../../src/limits/budgets.ts';
+import { costOf } from '../../src/limits/costs.ts';
 import { useOfEntry } from '../../src/runs/run-journal.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { httpModelAt } from '../support/model-at.ts';

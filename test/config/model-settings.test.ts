@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { costOf } from '../../src/limits/budgets.ts';
+import { costOf } from '../../src/limits/costs.ts';
 import type { Config } from '../../src/config/complete-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 

@@ -103,7 +103,7 @@ function grantBy(settings: Config, log = quietLog()) {
     asItStands: async (skill) => skill,
     availability: () => () => true,
     requirements: () => undefined,
-    withPictures: (seen) => seen,
+    modelFor: () => model,
     runSkill: unused('run'),
   });
   return (message: Message) =>

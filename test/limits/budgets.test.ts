@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import Keyv from 'keyv';
 import { createBudgets } from '../../src/limits/budgets.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -22,6 +23,8 @@ function budgetsOver(toml: string, rows: UsageRow[], asked: unknown[] = []) {
   const clock: Clock = { now: () => time.now, sleep: async () => undefined };
   const store = {
     usage: async (of: unknown) => (asked.push(of), [...rows]),
+    usedBetween: async (...days: unknown[]) => (asked.push(days), [...rows]),
+    keyed: () => new Keyv(),
     countUse: async () => undefined,
     inbox: { beside: async () => [] },
   };

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import Keyv from 'keyv';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Requester } from '../../src/core/tool.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { costOf, createBudgets } from '../../src/limits/budgets.ts';
+import { createBudgets } from '../../src/limits/budgets.ts';
+import { costOf } from '../../src/limits/costs.ts';
 import type { ListedItem } from '../../src/store/inbox.ts';
 import type { UsageRow, UseLimit } from '../../src/store/store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -77,6 +79,8 @@ function budgetsWith(
   const clock: Clock = { now: () => now, sleep: async () => undefined };
   const store = {
     usage: async (of: unknown) => (reads.push(of), [...rows]),
+    usedBetween: async () => [],
+    keyed: () => new Keyv(),
     countUse: async (id: string, limits: readonly UseLimit[]) => {
       counted.push([id, limits]);
       const key = over === undefined ? undefined : limits[over(limits)]?.key;

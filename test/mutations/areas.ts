@@ -123,8 +123,13 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'budgets',
-    files: ['limits/budgets.ts'],
-    tests: ['limits/budgets.test.ts', 'limits/each-limit.test.ts'],
+    files: ['limits/budgets.ts', 'limits/dollar-budgets.ts', 'limits/sums.ts', 'limits/costs.ts'],
+    tests: [
+      'limits/budgets.test.ts',
+      'limits/each-limit.test.ts',
+      'limits/dollar-budgets.test.ts',
+      'limits/costs.test.ts',
+    ],
   },
   {
     name: 'pace',

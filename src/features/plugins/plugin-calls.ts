@@ -7,6 +7,7 @@ import { createStillAdmitted, whileAdmitted } from '../../access/while-admitted.
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import { ModelError } from '../../core/errors.ts';
+import { localDay, operatorZone } from '../../core/local-time.ts';
 import type { Requester, ToolContext as HostContext } from '../../core/tool.ts';
 import { createDeadline } from '../../lib/async/deadline.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -92,7 +93,7 @@ export function createPluginCalls(
           .catch(toldPlainly);
         // The tokens count for the requester (U10).
         const use = {
-          day: new Date(clock.now()).toISOString().slice(0, 10),
+          day: localDay(clock.now(), operatorZone(config)),
           sender: requester.sender,
           conversation: conversationKey(requester.conversation),
           skill: run?.skill ?? '',

@@ -179,6 +179,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
     // A hook that waits would keep its sender waiting, too.
     countUse: refuse,
     usage: refuse,
+    usedBetween: refuse,
     stats: refuse,
     reserve: refuse,
     forget: refuse,

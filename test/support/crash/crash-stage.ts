@@ -30,6 +30,8 @@ export type CrashStageOptions = Readonly<{
   /** More of config.toml. */
   toml?: string;
   telegramToml?: string;
+  /** More of `[bot]`. */
+  botToml?: string;
   /** More of `[models.default]`. */
   modelToml?: string;
   /** The bot never met anybody before, so it says its first words to each person (U19). */
@@ -52,6 +54,7 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
     toml = '',
     telegramToml = 'paced = false',
     modelToml = '',
+    botToml = '',
   } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-crash-'));
   const { storeUrl = `sqlite:${folder}/data/skillet.db` } = options;
@@ -69,7 +72,7 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
   await writeFile(path.join(skill, 'mark.sh'), markScript, { mode: 0o755 });
   const configOf = (dataDir: string): string =>
     [
-      `[bot]\ndata_dir = "./${dataDir}"`,
+      `[bot]\ndata_dir = "./${dataDir}"\n${botToml}`,
       `[store]\nurl = "${storeUrl}"`,
       ...(channels.includes('telegram')
         ? [`[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n${telegramToml}`]
