@@ -150,5 +150,5 @@ async function enqueue(
   const patienceMs = background === true ? 0 : deps.runtime().config.agent.detachAfterSeconds * 1_000;
   const waiting = { id: set.id, conversation: message.conversation, patienceMs };
   const told = context && (await waitForTask(waiting, context, deps));
-  return told ?? succeed(runningTask(what, set.id, command));
+  return told ?? { ...succeed(runningTask(what, set.id, command)), apart: true };
 }

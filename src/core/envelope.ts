@@ -9,6 +9,8 @@ export type Envelope = Readonly<{
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
   /** Set if `data` is the instructions of this skill, which the agent follows from now on (T6). */
   activeSkill?: ActiveSkill;
+  /** Set if the work continues in the background, and this only says so (U9). */
+  apart?: true;
 }>;
 
 export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Envelope {

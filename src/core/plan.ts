@@ -6,20 +6,20 @@ export type WorkStep = Readonly<{
   title: string;
   /** What happens in the step, such as `searching the web`. */
   doing: string;
-  /** `waiting` also while a person is asked. */
-  state: 'waiting' | 'working' | 'done' | 'failed';
+  /** `waiting` also while a person is asked. `apart`: it continues in the background, and the work does not wait for it. */
+  state: 'waiting' | 'working' | 'apart' | 'done' | 'failed';
 }>;
 
 /** The steps of the work on a message, in the order in which they began. `ended` is the title once it is over. */
 export type Plan = Readonly<{ title: string; ended: string; steps: readonly WorkStep[] }>;
 
-/** The plan as it stays when the work is over. A step that has not ended by then never will. */
+/** The plan as it stays when the work is over. A step that has not ended by then never will, unless it is apart. */
 export function endedPlan({ ended, steps }: Plan): Plan {
   const over = steps.map((step) => (isOpen(step) ? { ...step, state: 'failed' as const } : step));
   return { title: ended, ended, steps: over };
 }
 
-/** Whether the step is not over yet. */
+/** Whether the work still waits for the step. */
 export function isOpen({ state }: WorkStep): boolean {
   return state === 'waiting' || state === 'working';
 }
@@ -27,6 +27,7 @@ export function isOpen({ state }: WorkStep): boolean {
 const marks: Readonly<Record<WorkStep['state'], string>> = {
   waiting: '…',
   working: '▸',
+  apart: '…',
   done: '✓',
   failed: '✗',
 };

@@ -1,7 +1,7 @@
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { isOfRoutine, type Message, type Task } from '../core/message.ts';
-import type { WorkStep } from '../core/plan.ts';
+import { isOpen, type WorkStep } from '../core/plan.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import type { ToolContext } from '../core/tool.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
@@ -184,7 +184,8 @@ export async function waitForTask(
   const now = monotonicClock(clock);
   const signal = AbortSignal.any([context.signal, deps.stopping]);
   let deadline = now() + patienceMs;
-  return waitUntil<Envelope | undefined>(
+  const open = new Map<string, WorkStep>();
+  const told = await waitUntil<Envelope | undefined>(
     async () => {
       if (signal.aborted && !isShuttingDown(signal)) await cancelWork(store, { items: [taskKey(id)] });
       signal.throwIfAborted();
@@ -209,14 +210,20 @@ export async function waitForTask(
             if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
           }),
           store.signals.on('step', (text) => {
-            if (text.startsWith(`${id} `))
-              context.step(storedStep.parse(JSON.parse(text.slice(id.length + 1))));
+            if (!text.startsWith(`${id} `)) return;
+            const step = storedStep.parse(JSON.parse(text.slice(id.length + 1)));
+            context.step(step);
+            if (isOpen(step)) open.set(step.id, step);
+            else open.delete(step.id);
           }),
         ];
         return () => ends.forEach((end) => end());
       },
     },
   );
+  // Nobody hears of its steps from here on, and they have not failed.
+  if (told === undefined) for (const step of open.values()) context.step({ ...step, state: 'apart' });
+  return told;
 }
 
 async function takeResult(

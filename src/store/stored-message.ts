@@ -142,7 +142,7 @@ export const storedStep: z.ZodType<WorkStep> = z.object({
   id: z.string(),
   title: z.string(),
   doing: z.string(),
-  state: z.enum(['waiting', 'working', 'done', 'failed']),
+  state: z.enum(['waiting', 'working', 'apart', 'done', 'failed']),
 } satisfies FieldsOf<WorkStep>);
 
 const storedPlan = z.object({

@@ -118,7 +118,7 @@ async function passDoor(attempt: Attempt, door: Door): Promise<ToolOutcome> {
   const answer = isBlocked
     ? rendered(notAllowed(name, door.tools, door.allowed))
     : await answerCall(attempt, tool, door);
-  show(answer.envelope.ok ? 'done' : 'failed');
+  show(answer.envelope.apart === true ? 'apart' : answer.envelope.ok ? 'done' : 'failed');
   const durationMs = Math.round(performance.now() - startedAt);
   // A call that was queued is recorded where it ran.
   if (attempt.finishesItem === undefined)

@@ -26,10 +26,10 @@ export function stepOf(
   { requester: { language }, onStep }: Readonly<{ requester: Requester; onStep(step: WorkStep): void }>,
 ): (state: WorkStep['state']) => void {
   const started = tool.starts?.(input);
+  const say = sayIn(language);
   const title =
-    started === undefined
-      ? toolTitle(tool, sayIn(language))
-      : `${tool.row?.icon ?? ''} ${oneLine(started, 60)}`.trim();
+    started === undefined ? toolTitle(tool, say) : `${tool.row?.icon ?? ''} ${oneLine(started, 60)}`.trim();
   const doing = doingOf(tool, language);
-  return (state) => onStep({ id, title, doing, state });
+  return (state) =>
+    onStep({ id, title: state === 'apart' ? say`${title}, in the background` : title, doing, state });
 }

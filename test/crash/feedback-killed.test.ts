@@ -5,6 +5,7 @@ import { startTelegramServer } from '../servers/telegram/start-telegram-server.t
 import { startBotProcess } from '../support/crash/bot-process.ts';
 import { killingAt, type KillAt } from '../support/crash/kill-points.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { knowPeople } from '../support/known-people.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 const server = await startPostgres();
@@ -18,6 +19,7 @@ async function setUp(t: TestContext, channel: string, store = '') {
     'config.toml',
     `[bot]\nshutdown_seconds = 1\n${store}${channel}[access]\nusers = ["slack:*", "telegram:1001"]\n[sandbox]\nmode = "virtual"\n[log]\nlevel = "info"\nformat = "json"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
+  await knowPeople(/url = "(.*)"/.exec(store)?.[1] ?? `sqlite:${folder}/data/skillet.db`);
   const start = (kill?: KillAt) => {
     const { file, env } = killingAt(kill ?? { at: 'never', when: 'before' });
     const preload = { file, env: { ...env, SKILLET_KILL_PG: store === '' ? '' : '1' } };

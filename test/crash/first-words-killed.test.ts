@@ -9,9 +9,9 @@ const isFirst = (text: string): boolean => /, an AI\./.test(text);
 
 /** Statements between the admission of a first message and the send of the first words. */
 const moments: readonly KillAt[] = [
-  { at: 'first-words:telegram', when: 'committed' },
-  { at: 'INSERT INTO (skillet\\.)?inbox ', when: 'committed' },
-  { at: "UPDATE (skillet\\.)?outbox SET status = 'sending'", when: 'before' },
+  { at: '(INSERT INTO outbox|skillet\\.write_steps)\\b.*first-words:', when: 'committed' },
+  { at: '(INSERT INTO (skillet\\.)?inbox|skillet\\.accept_new)\\b.*say n', when: 'committed' },
+  { at: "UPDATE outbox SET status = 'sending'|skillet\\.begin_sends\\b", when: 'before' },
 ];
 
 for (const store of storeNames) {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { startBotProcess } from '../support/bot-process.ts';
 import { openStoreFor, storeNames } from '../support/crash/stores.ts';
+import { knowPeople } from '../support/known-people.ts';
 import { noPostgres } from '../support/postgres.ts';
 import { hookTable, post, signed } from '../support/send-event.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
@@ -52,6 +53,7 @@ for (const store of storeNames)
       );
       return status;
     };
+    await knowPeople(storeUrl ?? `sqlite:${folder}/data/skillet.db`);
     const first = startBotProcess(t, folder);
     ann.says('/whoami');
     await ann.dm.nextMessage(/telegram:1001/);

@@ -9,6 +9,7 @@ import { childEnv } from '../support/child-env.ts';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { cliPath } from '../support/cli-path.ts';
+import { knowPeople } from '../support/known-people.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
@@ -28,6 +29,7 @@ async function setUp(t: TestContext, script: Parameters<typeof startMessagesServ
     'config.toml',
     `[bot]\nshutdown_seconds = 1\n[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n[access]\ndm = "open"\nusers = ["telegram:1001"]\ngroups_mode = "open"\n[log]\nlevel = "error"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
+  await knowPeople(`sqlite:${folder}/data/skillet.db`);
   const start = (): ChildProcess => {
     const bot = spawn(process.execPath, [cliPath, 'start'], {
       cwd: folder,

@@ -8,6 +8,7 @@ import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 import { childEnv } from '../support/child-env.ts';
 import { cliPath } from '../support/cli-path.ts';
+import { knowPeople } from '../support/known-people.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 type Script = NonNullable<Parameters<typeof startMessagesServer>[0]['script']>;
@@ -40,6 +41,7 @@ async function setUp(t: TestContext, script?: Script) {
     'config.toml',
     `[bot]\nshutdown_seconds = 1\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n[access]\nusers = ["slack:*"]\n[agent]\ntools = ["bash"]\n[sandbox]\nmode = "virtual"\n[log]\nlevel = "error"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
+  await knowPeople(`sqlite:${folder}/data/skillet.db`);
   const start = async (): Promise<ChildProcess> => {
     const bot = spawn(process.execPath, [cliPath, 'start'], {
       cwd: folder,

@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 import { startBotProcess } from '../support/crash/bot-process.ts';
 import { killingAt } from '../support/crash/kill-points.ts';
+import { knowPeople } from '../support/known-people.ts';
+import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
-/** A process that dies as soon as a press on a stop button is stored, before the turn has ended. */
-const whenStopped = killingAt({ at: 'UPDATE inbox SET stopped_at', when: 'committed' });
+const server = await startPostgres();
+after(() => server?.close());
+
+/** A process that dies before a press on a stop button is stored, or as soon as it is and before the turn has ended. */
+const dying = (when: 'before' | 'committed') =>
+  killingAt({ at: 'UPDATE (skillet\\.)?inbox SET stopped_at', when });
 
 /** A bot whose model begins an answer and never ends it; asked something else it answers. */
-async function setUp(t: TestContext, channel: string) {
+async function setUp(t: TestContext, channel: string, url?: string) {
   const { write, folder } = await openCliHome(t);
   const held = Promise.withResolvers<void>();
   const messages = await startMessagesServer({
@@ -26,10 +32,13 @@ async function setUp(t: TestContext, channel: string) {
   });
   await write(
     'config.toml',
-    `[bot]\nshutdown_seconds = 1\n${channel}[access]\nusers = ["slack:*", "telegram:1001"]\n[sandbox]\nmode = "virtual"\n[log]\nlevel = "info"\nformat = "json"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
+    `[bot]\nshutdown_seconds = 1\n${url === undefined ? '' : `[store]\nurl = "${url}"\n`}${channel}[access]\nusers = ["slack:*", "telegram:1001"]\n[sandbox]\nmode = "virtual"\n[log]\nlevel = "info"\nformat = "json"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
-  const start = (options: Pick<Parameters<typeof startBotProcess>[0], 'preload'> = {}) => {
-    const bot = startBotProcess({ folder, config: 'config.toml', ...options });
+  await knowPeople(url ?? `sqlite:${folder}/data/skillet.db`);
+  const start = (when?: 'before' | 'committed') => {
+    const { file, env } = when === undefined ? killingAt({ at: 'never', when: 'before' }) : dying(when);
+    const preload = { file, env: { ...env, SKILLET_KILL_PG: url === undefined ? '' : '1' } };
+    const bot = startBotProcess({ folder, config: 'config.toml', preload });
     t.after(() => bot.kill());
     return bot;
   };
@@ -45,7 +54,7 @@ test('U15 Q5 killed between a press on a draft’s stop button and the end, the 
     `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n`,
   );
   const ann = telegram.person({ name: 'Ann', id: 1001 });
-  const first = start({ preload: whenStopped });
+  const first = start('committed');
   ann.says('is it so?');
   await telegram.until('the draft', () => ann.dm.drafts().some(({ text }) => text === 'I guess so.'));
   ann.stops();
@@ -60,27 +69,45 @@ test('U15 Q5 killed between a press on a draft’s stop button and the end, the 
   await second.stop();
 });
 
-test('U15 Q5 killed between a press on Slack’s stop button and the end, the turn ends with its words after the restart', async (t) => {
-  const slack = await startSlackServer();
-  t.after(() => slack.close());
-  const { start, seen, requests } = await setUp(
-    t,
-    `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n`,
-  );
-  const anna = slack.workspace.addUser('anna');
-  const first = start({ preload: whenStopped });
-  await slack.socket.greeted.untilCount(1);
-  const asked = slack.people.dm(anna, 'is it so?');
-  const words = await slack.posted(({ text }) => text.startsWith('I guess so'));
-  void slack.people.stop(anna, asked);
-  assert.equal((await first.exited).signal, 'SIGKILL');
-  const second = start();
-  const ended = await slack.posted(({ text }) => text === 'I guess so.\n\nStopped.');
-  assert.equal(ended.ts, words.ts);
-  assert.equal(requests.length, 1, 'the model was not asked again');
-  slack.people.dm(anna, 'and now?', { thread: asked.ts });
-  await slack.posted(({ text }) => text === 'As I said.');
-  assert.match(seen(), /I guess so\..*The work was stopped in the middle of the answer above/);
-  await second.stop();
-  assert.equal([...slack.workspace.sessions.values()][0]?.status, 'active');
-});
+for (const kind of ['SQLite', 'PostgreSQL'] as const)
+  for (const when of ['before', 'committed'] as const) {
+    const skip = kind === 'PostgreSQL' && server === undefined ? noPostgres : false;
+    const moment = when === 'before' ? 'before' : 'once';
+    test(
+      `U15 Q1 Q5 on ${kind} killed ${moment} a press on Slack’s stop button is stored, the turn ends with its words after the restart`,
+      { skip },
+      async (t) => {
+        const slack = await startSlackServer({ retryDelaysMs: Array.from({ length: 600 }, () => 150) });
+        t.after(() => slack.close());
+        const url = kind === 'PostgreSQL' ? await server?.database() : undefined;
+        const { start, seen, requests } = await setUp(
+          t,
+          `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n`,
+          url,
+        );
+        const anna = slack.workspace.addUser('anna');
+        const first = start(when);
+        await slack.socket.greeted.untilCount(1);
+        const asked = slack.people.dm(anna, 'is it so?');
+        await slack.posted(({ text }) => text.startsWith('I guess so'));
+        void slack.people.stop(anna, asked);
+        assert.equal((await first.exited).signal, 'SIGKILL');
+        const second = start();
+        await slack.posted(({ text }) => text === 'I guess so.\n\nStopped.');
+        // A press that was not stored comes again, to a turn that asks the model anew.
+        if (when === 'committed') assert.equal(requests.length, 1, 'the model was not asked again');
+        slack.people.dm(anna, 'and now?', { thread: asked.ts });
+        await slack.posted(({ text }) => text === 'As I said.');
+        assert.match(seen(), /I guess so\..*The work was stopped in the middle of the answer above/);
+        await second.stop();
+        const own = slack.workspace
+          .dmWith(anna.id)
+          .messages.filter(({ user }) => user === slack.workspace.bot.user);
+        assert.deepEqual(
+          own.filter(({ deleted }) => !deleted).map(({ text }) => text),
+          ['I guess so.\n\nStopped.', 'As I said.'],
+        );
+        assert.equal([...slack.workspace.sessions.values()][0]?.status, 'active');
+      },
+    );
+  }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import type { ServerStep } from '../servers/messages/answer.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
@@ -40,8 +41,8 @@ async function setUp(
 }
 
 /** Runs one command in the skill, then goes on when `held` resolves. */
-function digging(held: Promise<void>): NonNullable<WholeBotOptions['script']> {
-  return (body) => {
+function digging(held: Promise<void>) {
+  return (body: MessagesRequest): ServerStep => {
     if (!isRun(body)) return lastOf(body).includes('tool_result') ? 'The map is there.' : callDig;
     return lastOf(body).includes('tool_result')
       ? { content: [{ type: 'text', text: 'Found it.' }], wire: { hold: held } }
@@ -75,6 +76,25 @@ test('U18 without the agent view, and in channels, steps are a line as before', 
   held.resolve();
   await slack.posted(({ text }) => text === 'The map is there.');
   assert.deepEqual(plans(), []);
+});
+
+test('U18 U9 a run that continues in the background is no step that is done, nor have its own steps failed', async (t) => {
+  const script =
+    (held: Promise<void>) =>
+    (body: MessagesRequest): ServerStep =>
+      !isRun(body) && lastOf(body).includes('tool_result') ? 'It runs.' : digging(held)(body);
+  const held = Promise.withResolvers<void>();
+  const first = await setUp(t, script(held.promise), '[agent]\ndetach_after_seconds = 6\n');
+  first.slack.people.dm(first.anna, 'where is the map?');
+  await first.slack.posted(({ text }) => text === 'It runs.');
+  assert.deepEqual(first.states(), [['🧩 dig, in the background pending', 'dig: 💻 Commands complete']]);
+  assert.equal(first.own()[0]?.text, 'Steps: 2\n… 🧩 dig, in the background\n✓ dig: 💻 Commands');
+  held.resolve();
+  // A question that nobody answers: the turn waits for it for a while only.
+  const asking = await setUp(t, script(held.promise), '[policy]\nmoderate = "confirm"\n');
+  asking.slack.people.dm(asking.anna, 'where is the map?');
+  await asking.slack.posted(({ text }) => text === 'It runs.');
+  assert.deepEqual(asking.states(), [['🧩 dig, in the background pending', 'dig: 💻 Commands pending']]);
 });
 
 test('U18 U15 a stop leaves a plan in which nothing goes on', async (t) => {

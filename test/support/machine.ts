@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
+import { knowPeople } from './known-people.ts';
 import { startBotProcess, type BotProcess } from './bot-process.ts';
 
 /** What all processes of a bot have in common: the database and the model. */
@@ -37,5 +38,6 @@ export async function startMachine(
     await writeFile(path.join(skill, 'SKILL.md'), content);
   }
   await writeFile(path.join(folder, 'config.toml'), toml, { mode: 0o600 });
+  await knowPeople(/^url = "(postgres.*)"$/m.exec(toml)?.[1] ?? `sqlite:${folder}/data/skillet.db`);
   return startBotProcess(t, folder);
 }

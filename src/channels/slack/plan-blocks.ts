@@ -5,6 +5,7 @@ import { escapeText } from './plain-text.ts';
 const statuses: Readonly<Record<WorkStep['state'], string>> = {
   waiting: 'pending',
   working: 'in_progress',
+  apart: 'pending',
   done: 'complete',
   failed: 'error',
 };
