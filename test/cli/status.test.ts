@@ -38,6 +38,34 @@ test('L12 status of a bot that runs, and of one that does not', async (t) => {
   assert.doesNotMatch(stopped.stdout, /telegram/);
 });
 
+test('G6 status shows what this month cost, its budget, and a forecast of its end', async (t) => {
+  const home = await openCliHome(t);
+  await home.write(
+    'config.toml',
+    '[bot]\ntimezone = "UTC"\n[models.default]\nmodel = "m"\nprice_in = 0\nprice_out = 1\n[limits.global]\nusd_per_month = 50\n',
+  );
+  const none = await home.run(['status']);
+  assert.match(none.stdout, /^month +0\.00 dollars, of 50 by \[limits\.global\] usd_per_month$/m);
+  const store = await openStore(storeUrl(home));
+  const now = Date.now();
+  const dayBefore = (days: number): string => new Date(now - days * 86_400_000).toISOString().slice(0, 10);
+  const tokens = { input: 0, output: 3_000_000, cacheRead: 0, cacheWrite: 0 };
+  for (const skill of ['dice', ''])
+    for (const day of [dayBefore(0), dayBefore(1)])
+      await store.commit({
+        usage: [{ day, sender: 'telegram:42', conversation: 'telegram:42', skill, model: 'default', tokens }],
+      });
+  await store.close();
+  const { stdout } = await home.run(['status']);
+  const { month, today } = { month: dayBefore(0).slice(0, 7), today: new Date(now) };
+  const spent = dayBefore(1).startsWith(month) ? 12 : 6;
+  const [, shown, atEnd] =
+    /^month +([\d.]+) dollars, of 50 by .+, about ([\d.]+) by its end at this rate$/m.exec(stdout) ?? [];
+  assert.equal(Number(shown), spent, stdout);
+  const left = (Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1) - now) / 86_400_000;
+  assert.ok(Math.abs(Number(atEnd) - (spent + 6 * left)) < 0.1, `${atEnd} with ${left} days left`);
+});
+
 test('L12 U9 tasks are listed for every chat, with who waits for what', async (t) => {
   const home = await openCliHome(t);
   await home.write('config.toml', '');
