@@ -73,7 +73,10 @@ export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTu
     visible,
     chat,
     here,
-    model: deps.modelFor(here.model, chat, { requester, transcript: input.transcript }),
+    model: deps.modelFor(here.model, chat, {
+      ...{ requester, transcript: input.transcript },
+      tellsResult: message.task?.kind === 'result',
+    }),
     command: (name, args) => deps.writeCommand(conversation, name, args),
     answers: new Set(),
   };

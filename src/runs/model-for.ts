@@ -17,7 +17,14 @@ type Pause = <Result>(work: () => Promise<Result>) => Promise<Result>;
 export type ModelFor = (
   alias: string,
   chat: string,
-  work: Readonly<{ requester: Requester; skill?: string; transcript: string; pause?: Pause }>,
+  work: Readonly<{
+    requester: Requester;
+    skill?: string;
+    transcript: string;
+    /** True if the turn tells what a run gave. Its first call is made in any case, so that no result is lost. */
+    tellsResult?: boolean;
+    pause?: Pause;
+  }>,
 ) => Model;
 
 export function createModelFor(
@@ -29,13 +36,14 @@ export function createModelFor(
   }: Readonly<{ withPictures: WithPictures; stillAdmitted: StillAdmitted; money: WatchMoney | undefined }>,
 ): ModelFor {
   const mayCall = createMayCall(app, money);
-  return (alias, chat, { pause = (work) => work(), ...work }) => {
+  return (alias, chat, { pause = (work) => work(), tellsResult = false, ...work }) => {
     const model = app
       .runtime()
       .models.get(alias, (each) => whileAdmitted(withPictures(each, chat), work.requester, stillAdmitted));
     return {
       ...model,
       async mayCall(next, signal) {
+        if (tellsResult && next.last === undefined) return undefined;
         try {
           return await mayCall({ ...next, ...work, model: model.alias }, signal, pause);
         } catch (error) {
