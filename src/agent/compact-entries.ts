@@ -14,6 +14,7 @@ import {
   type Used,
 } from '../core/model.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isDeferredTool } from './tool-search.ts';
 import { truncate } from '../lib/text/text.ts';
 
 /**
@@ -67,7 +68,7 @@ export async function compactEntries(
   if (!full && size <= known * share.full) return undefined;
   // The refusal shows that the window is smaller than assumed.
   const window = full ? Math.min(known, size) : known;
-  const estimated = estimateTokens(request);
+  const estimated = estimateTokens(withoutDeferred(request));
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
   const shown = estimateTokens(request.messages);
   const plan = planCompaction(collapseActiveSkills(entries), start, {
@@ -198,7 +199,7 @@ function sendersOf(older: readonly Entry[]): readonly string[] {
  * the estimate times `tokenFactor`.
  */
 export function promptSize(request: ModelRequest, entries: readonly Entry[], tokenFactor = 1): number {
-  const estimated = estimateTokens(request) * tokenFactor;
+  const estimated = estimateTokens(withoutDeferred(request)) * tokenFactor;
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const answer = entries[last];
   if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
@@ -207,6 +208,11 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[], tok
   const since = entries.slice(last + 1).reduce((sum, entry) => sum + estimateTokens(entry), 0);
   const size = reported + (since - stubbedSince(entries, last)) * tokenFactor;
   return size * 2 < estimated ? estimated : size;
+}
+
+/** Tools that are found by a search take no room before (M20). */
+function withoutDeferred(request: ModelRequest): ModelRequest {
+  return { ...request, tools: request.tools.filter((tool) => !isDeferredTool(tool)) };
 }
 
 /** Tokens of instructions for which later turns have only one line (T6). */

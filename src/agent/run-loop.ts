@@ -14,6 +14,7 @@ import { runCalls, toApiTool, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { estimateTokens } from './plan-compaction.ts';
 import { toMessages } from './to-messages.ts';
+import { answerToolSearch, withToolSearch, type Deferred } from './tool-search.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { watchSilence } from './watch-silence.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
@@ -58,14 +59,16 @@ export type LoopDeps = Readonly<{
  */
 export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopResult> {
   const { maxIterations } = input;
-  const { model, tools, callTool, join, signal, clock } = deps;
+  const { model, join, signal, clock } = deps;
+  const callTool = answerToolSearch(deps.callTool, deps.tools);
+  const tools = (): Offer => withToolSearch(deps.tools());
   const turn = openTurn(input, deps);
   const { append } = turn;
   const ends = createEnds(turn, input, deps);
   const ask = createAsk({ turn, ends, input, deps });
   /** The tools for the last request. They stay if thinking is bound to them (U5, M13). */
   const lastOffer = (): Offer =>
-    model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
+    model.bindsThinking === true ? { ...tools(), toolChoice: 'none' } : { tools: [] };
 
   for (;;) {
     const state = turn.state();
@@ -80,7 +83,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
     }
     if (signal.aborted) return ends.stop('');
     if (step.kind === 'call_tools') {
-      const given = { after: state.after, tools: tools(), callTool, append, signal, clock };
+      const given = { after: state.after, tools: tools().tools, callTool, append, signal, clock };
       const question = await runCalls(step.calls, given);
       if (question !== undefined) return ends.end({ status: 'needs_input' }, question);
       continue;
@@ -92,7 +95,7 @@ export async function runLoop(input: LoopInput, deps: LoopDeps): Promise<LoopRes
       continue;
     }
     if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });
-    const ended = await ask(step.kind === 'sum_up' ? lastOffer() : { tools: tools() }, step.overlong);
+    const ended = await ask(step.kind === 'sum_up' ? lastOffer() : tools(), step.overlong);
     if (ended === undefined) continue;
     if (step.kind !== 'sum_up' || ended.code !== 'MODEL_ERROR') return ended;
     return ends.end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(turn.state().answers));
@@ -197,10 +200,10 @@ function createAsk({
   const { model, watcher, signal, clock } = deps;
   const { entries } = turn;
 
-  const requestWith = ({ tools, ...choice }: Offer): ModelRequest => ({
+  const requestWith = ({ tools, isDeferred, ...choice }: Offer): ModelRequest => ({
     system,
     messages: toMessages(entries, { viewer: viewers?.requester }),
-    tools: tools.map(toApiTool),
+    tools: tools.map((tool) => toApiTool(tool, isDeferred?.(tool) === true)),
     audience,
     effort,
     ...choice,
@@ -279,8 +282,8 @@ function createMayAsk(
 const nameOf = ({ name }: ToolSpec): string => name;
 
 /** What is stored of an answer. A field that the store does not know would count as one of a newer version (Q15). */
-function entryOf({ content, stopReason, tokens, model, binding, shares }: ModelAnswer) {
-  return { kind: 'assistant', content, stopReason, tokens, model, binding, shares } as const;
+function entryOf({ content, stopReason, tokens, model, binding, server, shares }: ModelAnswer) {
+  return { kind: 'assistant', content, stopReason, tokens, model, binding, server, shares } as const;
 }
 
 function endsStopped(entries: readonly Entry[]): boolean {
@@ -291,7 +294,7 @@ function endsStopped(entries: readonly Entry[]): boolean {
 export const stoppedHere =
   'The work was stopped in the middle of the answer above. It was shown as far as it stands here.';
 
-type Offer = Readonly<{ tools: readonly ToolSpec[]; toolChoice?: 'none' }>;
+type Offer = Readonly<{ tools: readonly ToolSpec[]; isDeferred?: Deferred; toolChoice?: 'none' }>;
 
 function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
   const reason: unknown = signal.reason;

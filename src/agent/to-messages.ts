@@ -110,25 +110,30 @@ function userBlocks(entry: Extract<Entry, { kind: 'user' }>, withFiles: boolean)
 }
 
 function answerBlocks(answer: ModelEntry, later: readonly Entry[]): readonly Block[] {
-  // What a server did itself stays only while it is asked to continue; other servers refuse it (M18).
+  // Where it is not known which server did this itself, it stays only while that one is asked to continue (M18).
   const isPaused = later.every(({ kind }) => kind === 'assistant');
   const whole = ['tool_use', 'pause_turn'].includes(answer.stopReason);
   const ended = ['end_turn', 'stop_sequence'].includes(answer.stopReason);
   const calls = callsOf(answer).length > 0;
   const blocks: readonly Block[] = fitBlocks(answer.content).filter((block) => {
-    if (isBlank(block) || (isServerTool(block) && !isPaused)) return false;
+    if (isBlank(block)) return false;
+    if (isServerTool(block) && !isPaused && answer.server === undefined) return false;
     if (block.type === 'tool_use') return calls;
     if (whole || block.type === 'text') return true;
     // In an answer that was cut, only text is complete.
     return ended;
   });
   const end = blocks.findLastIndex((block) => !isThinking(block));
-  const { binding } = answer;
-  return blocks
-    .slice(0, end + 1)
-    .map((block) =>
-      binding !== undefined && isThinking(block) ? ({ ...block, binding } as BoundThinking) : block,
-    );
+  const { binding, server } = answer;
+  return blocks.slice(0, end + 1).map((block) => {
+    if (binding !== undefined && isThinking(block)) return { ...block, binding } as BoundThinking;
+    return server !== undefined && isServerTool(block) ? withServer(block, server) : block;
+  });
+}
+
+function withServer(block: Block, server: string): Block {
+  const marked: Block & Readonly<{ server: string }> = Object.assign({}, block, { server });
+  return marked;
 }
 
 function isThinking({ type }: Block): boolean {

@@ -155,7 +155,9 @@ export function checkModelSettings({ models }: Readonly<Record<string, unknown>>
 
 type Say = (key: string, write: string) => void;
 
-function checkChat({ thinking }: Alias, say: Say): void {
+function checkChat({ thinking, toolSearch }: Alias, say: Say): void {
+  if (toolSearch === 'model')
+    say('tool_search', 'with api = "openai" the bot searches: write "own" or "off", or remove the line');
   if (thinking === undefined || thinking === 'off') return;
   say(
     'thinking',

@@ -26,6 +26,7 @@ const alias = section({
     .optional(),
   effort: z.enum(effortLevels).optional(),
   cache: z.enum(['auto', '5m', '1h']).optional(),
+  tool_search: z.enum(['auto', 'model', 'own', 'off']).optional(),
   price_in: price,
   price_out: price,
   price_cache_read: price,

@@ -10,6 +10,8 @@ type ClaudeModel = Readonly<{
   /** Whether its thinking is valid only with the same system prompt, tools and messages (M13). */
   bindsThinking: boolean;
   window: number;
+  /** Whether it has a search among tools, which are then sent with `defer_loading`. */
+  searchesTools: boolean;
   /** How many tokens it counts, relative to the tokenizer of Claude 4.6 and earlier. */
   tokenFactor: number;
   /** From Claude 5 on, efforts `xhigh` and `max` need `adaptive`. */
@@ -31,6 +33,7 @@ export function claudeModel(id: string): ClaudeModel | undefined {
   return {
     bindsThinking: binds,
     window: binds ? 1_000_000 : 200_000,
+    searchesTools: version >= 500 || (version >= 405 && family !== 'haiku'),
     tokenFactor: version >= 407 ? 1.3 : 1,
     thinking: thinkingKinds(family, version),
     efforts: effortsOf(family, version),

@@ -42,7 +42,9 @@ export type Entry =
       tokens: Tokens;
       model: string;
       /** Its thinking is sent back only in a request with the same binding. Undefined: never (M13). */
-      binding?: string;
+      binding?: string | undefined;
+      /** The server to which the blocks of its own tools are sent back (M20). Undefined: to none. */
+      server?: string | undefined;
       /** The models that were asked, in order, if the chosen one gave no answer (M18). */
       shares?: readonly Share[];
       at: number;

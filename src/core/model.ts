@@ -111,7 +111,9 @@ export type ModelAnswer = Readonly<{
   /** From the request to the first byte of the stream, in milliseconds. */
   firstChunkMs?: number;
   /** Thinking is sent back only in a request with the same binding. Undefined: never (M13). */
-  binding?: string;
+  binding?: string | undefined;
+  /** Set if it used tools of its own: the server to which these blocks are sent back (M20). */
+  server?: string | undefined;
 }>;
 
 /** Asks the model, with retries (M4). Throws ModelError, or the signal's reason. */
@@ -174,6 +176,8 @@ export type ModelSettings = Readonly<{
   thinking?: 'off' | 'adaptive' | 'between_tools' | number | undefined;
   effort?: Effort | undefined;
   cache?: CacheTtl | undefined;
+  /** How it finds tools where there are many: `auto` by its own search, if it is known to have one (M20). */
+  toolSearch?: 'auto' | 'model' | 'own' | 'off' | undefined;
   priceIn?: number | undefined;
   priceOut?: number | undefined;
   priceCacheRead?: number | undefined;

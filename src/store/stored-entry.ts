@@ -73,6 +73,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     tokens,
     model: text,
     binding: text.optional(),
+    server: text.optional(),
     shares,
     at,
   } satisfies FieldsOf<EntryOf<'assistant'>>),

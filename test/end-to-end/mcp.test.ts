@@ -207,3 +207,35 @@ test(
     assert.ok(!running());
   },
 );
+
+test('M20 X7 among many tools of a server the model finds the one it needs, and nobody finds those that are not theirs', async (t) => {
+  const more = Array.from({ length: 60 }, (_, n) => listedTool(`other_${n}`));
+  const echo = listedTool('echo', { description: 'Repeats owls.', annotations: { readOnlyHint: true } });
+  const script = await makeToolFile(t, { tools: [...more, echo] });
+  for (const search of ['model', 'own']) {
+    const bot = await startWholeBot(t, {
+      toml: `tool_search = "${search}"\n${open}[mcp.files]\n${script.toml}trusted = true\n`,
+      script(body, index) {
+        const { messages, tools = [] } = body;
+        const last = JSON.stringify(messages.at(-1));
+        if (tools.some(({ name }) => name === 'mcp_files_echo')) return caller('mcp_files_echo')(body, index);
+        if (!tools.some(({ name }) => name === 'tools_search')) return 'I have no search.';
+        return last.includes('tool_result') ? 'I found none.' : use('tools_search', { query: 'repeat owls' });
+      },
+    });
+    await connected(bot, 'files');
+    const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+    const bob = bot.telegram.person({ name: 'Bob', id: 7 });
+    bob.says('echo owls');
+    await bob.dm.nextMessage('I have no search.');
+    ann.says('echo owls');
+    await ann.dm.nextMessage(/It says: .*owls/);
+    const { tools = [] } = bot.messages.requests.find(({ body }) => toolsOf(body).length > 0)?.body ?? {};
+    const deferred = tools.filter((tool) => tool.defer_loading === true).length;
+    assert.deepEqual(
+      [deferred, toolsOf({ tools } as MessagesRequest).length],
+      search === 'model' ? [61, 61] : [0, 1],
+    );
+    assert.deepEqual(bot.messages.refused, []);
+  }
+});

@@ -39,6 +39,9 @@ export type BoundRequest = Readonly<{
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
 }>;
 
+/** A request as its model is sent it. */
+export type SentRequest = Omit<ModelRequest, 'tools'> & Readonly<{ tools: readonly Anthropic.ToolUnion[] }>;
+
 type Block = Anthropic.ContentBlockParam;
 
 /**
@@ -46,7 +49,7 @@ type Block = Anthropic.ContentBlockParam;
  * has to match the stored one. Models that do not bind thinking need it while tools shrink, so for them only account,
  * system and audience count.
  */
-export function boundThinking(request: ModelRequest, account: Account): BoundRequest {
+export function boundThinking(request: SentRequest, account: Account): BoundRequest {
   const { messages } = request;
   const thinks = messages.some(({ content }) => typeof content !== 'string' && content.some(isThinking));
   const walked = once(() => walk(request, account));
@@ -60,7 +63,7 @@ export function boundThinking(request: ModelRequest, account: Account): BoundReq
   };
 }
 
-function walk({ system, tools, messages, audience }: ModelRequest, account: Account) {
+function walk({ system, tools, messages, audience }: SentRequest, account: Account) {
   const { api = 'anthropic', baseUrl, apiKey = '', name, bindsThinking, region, project } = account;
   // For the Messages API as before there were others, so that stored bindings still hold.
   const place = api === 'anthropic' ? [] : [api, region ?? '', project ?? ''];
@@ -136,7 +139,7 @@ function plain(value: unknown): string {
   return JSON.stringify(value);
 }
 
-type Cacheable = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
+type Cacheable = Pick<SentRequest, 'system' | 'messages' | 'tools'>;
 
 /**
  * Marks at most four breakpoints (M5): the first system block and three user messages. The last two find the turn's

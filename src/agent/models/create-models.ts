@@ -1,5 +1,6 @@
 import { createHttpModel, type HttpModelDeps, type HttpModelSettings } from './http-model.ts';
 import { isReachable, modelAddress } from './model-place.ts';
+import type { ToolSearch } from '../tool-search.ts';
 import { createOfflineModel } from './offline-model.ts';
 import { withFallback, type Hop, type Resting } from './with-fallback.ts';
 import { claudeModel, isClaude, isHardEffort } from '../../core/claude-models.ts';
@@ -93,9 +94,18 @@ function httpSettings(alias: string, settings: ModelSettings): Parameters<typeof
     contextWindow: settings.contextWindow ?? known ?? (isClaude(model) ? 200_000 : undefined),
     sees: settings.vision,
     cache: cacheOf(alias, settings),
+    toolSearch: toolSearchOf(settings),
     diagnoses: api === 'anthropic' && baseUrl === undefined && isClaude(model),
     ...thinkingOf(settings),
   };
+}
+
+/** Its own search is used where the server is known to have it; clouds and gateways may not (M20). */
+function toolSearchOf({ toolSearch = 'auto', api = 'anthropic', baseUrl, model }: ModelSettings): ToolSearch {
+  if (toolSearch !== 'auto') return toolSearch;
+  return api === 'anthropic' && baseUrl === undefined && claudeModel(model)?.searchesTools === true
+    ? 'model'
+    : 'own';
 }
 
 /** The start of the default alias's requests is the same in many chats, so its rhythm is worth watching (M20). */

@@ -3,7 +3,8 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { isRefusal, judgeFailure, toModelError } from './model-failure.ts';
 import { withRetries } from './with-retries.ts';
 import { createCacheRhythm, type CacheRhythm } from './cache-rhythm.ts';
-import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
+import { boundThinking, withCachePoints, type BoundRequest, type SentRequest } from './anthropic-request.ts';
+import { withOwnBlocks } from './own-blocks.ts';
 import { isClaude, claudeModel, effortLevels, type Effort } from '../../core/claude-models.ts';
 import type {
   CacheTtl,
@@ -13,9 +14,10 @@ import type {
   ModelRequest,
   ModelSettings,
 } from '../../core/model.ts';
-import { stopReasonOf } from '../fit-history.ts';
+import { isServerTool, stopReasonOf } from '../fit-history.ts';
 import { estimateTokens } from '../plan-compaction.ts';
-import { readModelAnswer, type AnswerForm, type ReadAnswer } from './read-answer.ts';
+import { sentTools, type ToolSearch } from '../tool-search.ts';
+import { readModelAnswer, type AnswerForm, type AnswerLimits, type ReadAnswer } from './read-answer.ts';
 import { createSilenceWatch, withinSilence } from './silence-watch.ts';
 import { once } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -60,6 +62,8 @@ export type HttpModelSettings = Readonly<{
   effort?: ModelSettings['effort'];
   /** How long the cache keeps what is sent. Default: five minutes. */
   cache?: CacheTtl | undefined;
+  /** How it is shown many tools. Default: all at once. */
+  toolSearch?: ToolSearch;
   /** Whether the server takes `diagnostics`, which say why a cache did not hold. */
   diagnoses?: boolean;
   /** The most that a skill may ask for. Undefined: what skills ask for does not count. */
@@ -103,24 +107,23 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
     sees,
     tokenFactor,
     bindsThinking: account.bindsThinking,
-    async complete(request, signal, onText) {
+    async complete(asked, signal, onText) {
       signal.throwIfAborted();
+      const request = toSent(asked, settings);
       const bound = boundThinking(request, account);
       const start = rhythm.ask(digestOf(request), clock.now());
       const body = toBody(request, { bound, start }, settings);
-      const characters = Math.max(leastCharacters, body.max_tokens * longestToken);
       const onTextOf = shownOnce(onText);
       const attempt = async (): Promise<ModelAnswer> => {
         const ask = await load();
-        const limits = { characters, tags: !isClaude(endpoint.name), inside: thinksFirst };
-        const asked = clock.now();
+        const began = clock.now();
         let firstChunkMs: number | undefined;
         const { response, form } = await ask(body, signal);
-        const answer = await readModelAnswer(response, limits, {
+        const answer = await readModelAnswer(response, limitsOf(body, thinksFirst), {
           form,
           clock,
           signal,
-          onChunk: () => void (firstChunkMs ??= clock.now() - asked),
+          onChunk: () => void (firstChunkMs ??= clock.now() - began),
           onText: onTextOf(),
         });
         // From now on this model's words are held back until its thinking ends.
@@ -148,9 +151,25 @@ export function createHttpModel(settings: HttpModelSettings, deps: HttpModelDeps
   };
 }
 
+function limitsOf({ model, max_tokens }: AskedBody, inside: boolean): AnswerLimits {
+  const characters = Math.max(leastCharacters, max_tokens * longestToken);
+  return { characters, tags: !isClaude(model), inside };
+}
+
+/** The request with the tools that this model is shown, and without what other servers did themselves. */
+function toSent(request: ModelRequest, settings: HttpModelSettings): SentRequest {
+  const tools = sentTools(request, settings.toolSearch ?? 'off');
+  return { ...request, tools, messages: withOwnBlocks(request.messages, tools, serverOf(settings)) };
+}
+
+/** Where blocks of a server's own tools may go back to. */
+function serverOf({ api, endpoint: { baseUrl = '' } }: HttpModelSettings): string {
+  return `${api} ${baseUrl}`;
+}
+
 /** The answer of a provider that declined a request before a model read it. */
 function refusedAnswer(
-  { system, messages, tools }: ModelRequest,
+  { system, messages, tools }: SentRequest,
   { endpoint }: HttpModelSettings,
 ): ModelAnswer {
   const tokens = { input: estimateTokens([system, messages, tools]), output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -181,7 +200,7 @@ function watchedFetch(silenceMs: number | undefined, clock: Clock): Fetch {
 }
 
 function toBody(
-  { system: said, tools: given, toolChoice, effort: asked }: ModelRequest,
+  { system: said, tools: given, toolChoice, effort: asked }: SentRequest,
   { bound, start }: Readonly<{ bound: BoundRequest; start: ReturnType<CacheRhythm['ask']> }>,
   settings: HttpModelSettings,
 ): AskedBody {
@@ -206,7 +225,7 @@ function toBody(
 }
 
 /** What is the same in all requests that could share the start in a cache. */
-function digestOf({ system, tools }: ModelRequest): string {
+function digestOf({ system, tools }: SentRequest): string {
   return hash('sha256', JSON.stringify([system[0], tools]));
 }
 
@@ -241,10 +260,11 @@ function toThinking(thinking: NonNullable<ModelSettings['thinking']>): Anthropic
 /** Makes the answer. Local servers leave fields out; tokens that they did not count are estimated. */
 function toAnswer(
   { content, stopReason, cut, tokens, model }: ReadAnswer,
-  request: ModelRequest,
+  request: SentRequest,
   { bindingOf }: BoundRequest,
-  { endpoint }: HttpModelSettings,
+  settings: HttpModelSettings,
 ): ModelAnswer {
+  const { endpoint } = settings;
   const { cacheRead = 0, cacheWrite = 0, cacheWriteHour: hour } = tokens;
   const counted = (tokens.input ?? 0) + cacheRead + cacheWrite > 0;
   const { system, messages, tools } = request;
@@ -260,6 +280,7 @@ function toAnswer(
     tokens: hour === undefined ? counts : { ...counts, cacheWriteHour: hour },
     model: model ?? endpoint.name,
     binding: bindingOf(content),
+    server: content.some(isServerTool) ? serverOf(settings) : undefined,
   };
 }
 

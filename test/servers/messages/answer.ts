@@ -4,7 +4,15 @@ export type AnswerBlock =
   | Readonly<{ type: 'thinking'; thinking: string; signature?: string }>
   /** `json`: written as it is in place of the input, JSON or not. */
   | Readonly<{ type: 'tool_use'; name: string; input: unknown; json?: string; id?: string }>
-  | Readonly<{ type: 'server_tool_use'; name: string; input: unknown; id?: string }>;
+  | Readonly<{ type: 'server_tool_use'; name: string; input: unknown; id?: string }>
+  | ServerToolResult;
+
+/** What one of the server's own tools found. It follows the call with this id. */
+export type ServerToolResult = Readonly<{
+  type: 'tool_search_tool_result';
+  tool_use_id: string;
+  content: unknown;
+}>;
 
 export type StopReason =
   | 'end_turn'

@@ -7,6 +7,7 @@ import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
 import { bedrockException, bedrockFrame, readCloud, type Cloud } from './cloud-wire.ts';
 import { checkFiles } from './check-files.ts';
 import { checkMessages } from './check-messages.ts';
+import { checkServerTools } from './check-server-tools.ts';
 import { asModelSays, checkModelSettings } from './check-model-settings.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
 import { isVersion, parseRequest, type MessagesRequest } from './request-shape.ts';
@@ -149,7 +150,8 @@ export async function startMessagesServer(options: {
       return refuse(404, `model: ${body.model}`);
     }
     const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
-    const wrong = checkMessages(body) ?? checkFiles(body) ?? checkModelSettings(body, betas);
+    const wrong =
+      checkMessages(body) ?? checkServerTools(body) ?? checkFiles(body) ?? checkModelSettings(body, betas);
     if (wrong !== undefined) return refuse(400, wrong);
     const account = String(key ?? '');
     const checked = signatures.check(body, account);
@@ -182,7 +184,7 @@ export async function startMessagesServer(options: {
     const wire = { ...(lean ? { pings: false } : {}), ...options.wire, ...step.wire };
     if (wire.delayMs !== undefined) await delay(wire.delayMs);
     const named = asModelSays(step.content, body).map((block) =>
-      block.type === 'text' || block.type === 'thinking'
+      block.type === 'text' || block.type === 'thinking' || 'tool_use_id' in block
         ? block
         : { ...block, id: block.id ?? `toolu_${String(++ids).padStart(4, '0')}` },
     );

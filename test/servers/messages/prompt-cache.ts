@@ -54,17 +54,29 @@ export function createPromptCache(
 const shortMs = 5 * 60_000;
 const hourMs = 60 * 60_000;
 
+/** Tools that are found by a search are not in the prefix. */
+function loaded(tools: MessagesRequest['tools'] = []): readonly object[] {
+  return tools.filter(({ defer_loading }) => defer_loading !== true);
+}
+
+/** The result of a search, with the schemas of the tools that it loads. */
+function withSchemas(block: object, tools: MessagesRequest['tools'] = []): object {
+  const named = JSON.stringify(block).matchAll(/"tool_name":"([^"]+)"/g);
+  const found = [...named].map(([, name]) => tools.find((tool) => tool.name === name));
+  return found.length === 0 ? block : { ...block, found };
+}
+
 type Prefix = Readonly<{ hash: string; tokens: number; marked: boolean; hour: boolean }>;
 
 function prefixesOf(request: MessagesRequest): readonly Prefix[] {
   const { model, tools, system, messages, tool_choice: choice, thinking } = request;
   const systemBlocks = typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []);
   const blocks: readonly (readonly [string, object])[] = [
-    ...(tools ?? []).map((tool) => ['tool', tool] as const),
+    ...loaded(tools).map((tool) => ['tool', tool] as const),
     ...systemBlocks.map((block) => ['system', block] as const),
     ...messages.flatMap(({ role, content }) =>
       (typeof content === 'string' ? [{ type: 'text', text: content }] : content).map(
-        (block) => [role, block] as const,
+        (block) => [role, withSchemas(block, tools)] as const,
       ),
     ),
   ];

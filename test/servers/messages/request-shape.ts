@@ -35,6 +35,28 @@ const toolUse = {
   caller: z.looseObject({ type: z.string() }).optional(),
   cache_control: cacheControl,
 };
+const reference = z.strictObject({ type: z.literal('tool_reference'), tool_name: z.string().min(1) });
+const toolSearchResult = z.strictObject({
+  type: z.literal('tool_search_tool_result'),
+  tool_use_id: toolId,
+  content: z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('tool_search_tool_search_result'),
+      tool_references: z.array(reference),
+    }),
+    z.strictObject({
+      type: z.literal('tool_search_tool_result_error'),
+      error_code: z.enum([
+        'invalid_tool_input',
+        'unavailable',
+        'too_many_requests',
+        'execution_time_exceeded',
+      ]),
+      error_message: z.string().nullish(),
+    }),
+  ]),
+  cache_control: cacheControl,
+});
 const block = z.discriminatedUnion('type', [
   text,
   image,
@@ -42,7 +64,12 @@ const block = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
   z.strictObject({ type: z.literal('redacted_thinking'), data: z.string() }),
   z.strictObject({ type: z.literal('tool_use'), ...toolUse }),
-  z.strictObject({ type: z.literal('server_tool_use'), ...toolUse }),
+  z.strictObject({
+    type: z.literal('server_tool_use'),
+    ...toolUse,
+    name: z.enum(['web_search', 'tool_search_tool_bm25']),
+  }),
+  toolSearchResult,
   z.strictObject({
     type: z.literal('tool_result'),
     tool_use_id: toolId,
@@ -53,13 +80,24 @@ const block = z.discriminatedUnion('type', [
 ]);
 export type RequestBlock = z.output<typeof block>;
 
-const tool = z.strictObject({
+const custom = z.strictObject({
   type: z.literal('custom').nullish(),
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/),
   description: z.string().optional(),
   input_schema: z.looseObject({ type: z.literal('object') }),
+  defer_loading: z.boolean().optional(),
   cache_control: cacheControl,
 });
+const tool = z.union([
+  z.strictObject({
+    type: z.enum(['tool_search_tool_bm25_20251119', 'tool_search_tool_bm25']),
+    name: z.literal('tool_search_tool_bm25'),
+    defer_loading: z.boolean().optional(),
+    cache_control: cacheControl,
+  }),
+  custom,
+]);
+export type RequestTool = z.output<typeof tool>;
 
 const blockBinding = z
   .strictObject({ prefix_mismatch_behavior: z.enum(['error', 'drop_block']).nullish() })

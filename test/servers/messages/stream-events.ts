@@ -99,6 +99,8 @@ function blockEvents(
         delta({ type: 'signature_delta', signature: block.signature }),
         stop,
       ];
+    case 'tool_search_tool_result':
+      return [start(block), stop];
     case 'tool_use':
     case 'server_tool_use': {
       const { type, id, name } = block;

@@ -1,0 +1,71 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { isServerTool } from '../fit-history.ts';
+
+type Block = Anthropic.ContentBlockParam;
+/** A call of a server's own tool, or its result, with the server that made it. */
+export type OwnBlock = Block & Readonly<{ server?: string }>;
+
+/**
+ * The messages with what a server did itself, such as a search, only for that server and while its tool is offered. All
+ * others refuse it (M18). Without results, citations are left out, too. Found tools that are not offered any more are
+ * not named (M20).
+ */
+export function withOwnBlocks(
+  messages: readonly Anthropic.MessageParam[],
+  tools: readonly Anthropic.ToolUnion[],
+  server: string,
+): readonly Anthropic.MessageParam[] {
+  const names = new Set(tools.map((tool): string => ('name' in tool ? tool.name : '')));
+  return messages.map((message, index) => {
+    const { role, content } = message;
+    if (role !== 'assistant' || typeof content === 'string' || !content.some(isOfServer)) return message;
+    // What a paused answer ends with is sent back as it is.
+    const isPaused = index === messages.length - 1;
+    const kept = keptCalls(content, (name) => isPaused || names.has(name), server);
+    const blocks = content.flatMap((block): readonly Block[] => {
+      if (!isServerTool(block)) return kept.size > 0 || isPaused ? [block] : [withoutCitations(block)];
+      return kept.has(callOf(block)) ? [knownTools(unmarked(block), names)] : [];
+    });
+    return { role, content: blocks };
+  });
+}
+
+function isOfServer(block: Block): boolean {
+  return isServerTool(block) || (block.type === 'text' && (block.citations ?? []).length > 0);
+}
+
+/** Ids of calls that stay, with their results. The call that a pause ends with has none. */
+function keptCalls(
+  blocks: readonly OwnBlock[],
+  isOffered: (name: string) => boolean,
+  server: string,
+): ReadonlySet<string> {
+  const answered = new Set(blocks.flatMap((block) => ('tool_use_id' in block ? [block.tool_use_id] : [])));
+  const last = blocks.findLast(isServerTool);
+  return new Set(
+    blocks.flatMap((block) => {
+      if (block.type !== 'server_tool_use' || block.server !== server || !isOffered(block.name)) return [];
+      return answered.has(block.id) || block === last ? [block.id] : [];
+    }),
+  );
+}
+
+function callOf(block: Block): string {
+  if ('tool_use_id' in block) return block.tool_use_id;
+  return block.type === 'server_tool_use' ? block.id : '';
+}
+
+function unmarked({ server: _, ...block }: OwnBlock): Block {
+  return block as Block;
+}
+
+function withoutCitations(block: Block): Block {
+  return block.type === 'text' && block.citations ? { ...block, citations: null } : block;
+}
+
+function knownTools(block: Block, names: ReadonlySet<string>): Block {
+  if (block.type !== 'tool_search_tool_result' || block.content.type !== 'tool_search_tool_search_result')
+    return block;
+  const known = block.content.tool_references.filter(({ tool_name }) => names.has(tool_name));
+  return { ...block, content: { ...block.content, tool_references: known } };
+}
