@@ -182,5 +182,18 @@ function goesOn(stopReason: Anthropic.StopReason): boolean {
 }
 
 function textOf(answer: ModelEntry): string {
-  return answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+  return answer.content.map((block) => (block.type === 'text' ? withLinks(block) : '')).join('');
+}
+
+/** The text with links to the pages that it cites (M21). */
+function withLinks({ text, citations }: Anthropic.TextBlock): string {
+  const cited = (citations ?? []).flatMap((one) =>
+    one.type === 'web_search_result_location' ? one.url : [],
+  );
+  const links = [...new Set(cited)].flatMap((url) => {
+    if (!URL.canParse(url) || !/^https?:/i.test(url)) return [];
+    const { host, href } = new URL(url);
+    return [` ([${host}](${href.replaceAll('(', '%28').replaceAll(')', '%29')}))`];
+  });
+  return links.length === 0 ? text : `${text.trimEnd()}${links.join('')}${/\s*$/.exec(text)?.[0] ?? ''}`;
 }

@@ -5,7 +5,7 @@ import type { Tool } from '../core/tool.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import { onAbort } from '../lib/async/on-abort.ts';
 
-export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits' | 'row'>;
+export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits' | 'row' | 'byModel'>;
 
 const graceMs = 2_000;
 
@@ -89,17 +89,4 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Cl
     stopListening();
     over.abort();
   }
-}
-
-/** Returns the same object each time, so that what was computed from it can be reused. */
-const apiTools = new WeakMap<ToolSpec['inputSchema'], Anthropic.Tool>();
-
-export function toApiTool({ name, description, inputSchema }: ToolSpec, deferred: boolean): Anthropic.Tool {
-  const known = apiTools.get(inputSchema);
-  const isKnown = known?.name === name && known.description === description;
-  if (isKnown && (known.defer_loading === true) === deferred) return known;
-  const plain: Anthropic.Tool = { name, description, input_schema: { ...inputSchema, type: 'object' } };
-  const tool = deferred ? { ...plain, defer_loading: true } : plain;
-  apiTools.set(inputSchema, tool);
-  return tool;
 }

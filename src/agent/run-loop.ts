@@ -10,11 +10,11 @@ import { compactEntries } from './compact-entries.ts';
 import type { LoopWatcher } from './loop-watcher.ts';
 import { allText, nextStep, readTurn, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
-import { runCalls, toApiTool, type ToolSpec } from './run-calls.ts';
+import { requestOf, type Offer } from './loop-request.ts';
+import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { estimateTokens } from './plan-compaction.ts';
-import { toMessages } from './to-messages.ts';
-import { answerToolSearch, withToolSearch, type Deferred } from './tool-search.ts';
+import { answerToolSearch, withToolSearch } from './tool-search.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { watchSilence } from './watch-silence.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
@@ -196,18 +196,10 @@ function createAsk({
   input,
   deps,
 }: Readonly<{ turn: OpenTurn; ends: Ends; input: LoopInput; deps: LoopDeps }>) {
-  const { system, audience, viewers, effort } = input;
   const { model, watcher, signal, clock } = deps;
   const { entries } = turn;
 
-  const requestWith = ({ tools, isDeferred, ...choice }: Offer): ModelRequest => ({
-    system,
-    messages: toMessages(entries, { viewer: viewers?.requester }),
-    tools: tools.map((tool) => toApiTool(tool, isDeferred?.(tool) === true)),
-    audience,
-    effort,
-    ...choice,
-  });
+  const requestWith = (offer: Offer): ModelRequest => requestOf(entries, input, offer);
   const makeRoom = createMakeRoom(turn, input, deps);
   const failed = (text: string, passing: boolean): LoopResult =>
     ends.end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
@@ -293,8 +285,6 @@ function endsStopped(entries: readonly Entry[]): boolean {
 
 export const stoppedHere =
   'The work was stopped in the middle of the answer above. It was shown as far as it stands here.';
-
-type Offer = Readonly<{ tools: readonly ToolSpec[]; isDeferred?: Deferred; toolChoice?: 'none' }>;
 
 function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
   const reason: unknown = signal.reason;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { claudeModel, isHardEffort, type ThinkingKind } from '../core/claude-models.ts';
+import { claudeModel, isClaude, isHardEffort, type ThinkingKind } from '../core/claude-models.ts';
 import {
   aliasOf,
   endpointFor,
@@ -151,6 +151,23 @@ export function checkModelSettings({ models }: Readonly<Record<string, unknown>>
     const wrong = alias.baseUrl === undefined ? undefined : wrongAddress(api, alias.baseUrl);
     if (wrong !== undefined) say('base_url', wrong);
   }
+}
+
+/** Complains if the main agent's model is to search the web and its server has no search (M21). */
+export function checkModelSearch(
+  { models, agent, tools }: Readonly<Record<string, unknown>>,
+  complain: Complain,
+): void {
+  const { web_search: search } = (tools ?? {}) as Readonly<{ web_search?: { provider?: unknown } }>;
+  if (search?.provider !== 'model') return;
+  const { aliases = {} } = (models ?? {}) as Partial<WrittenModels>;
+  const { model: name = 'default' } = (agent ?? {}) as Partial<z.output<typeof agentSection>>;
+  const [alias = name, ...rest] = Object.hasOwn(aliases, name) ? [name] : name.split('/');
+  const api = apiOf(alias, aliases);
+  const model = rest.length > 0 ? rest.join('/') : modelOfAlias(alias, aliases[alias]);
+  if ((api === 'anthropic' || api === 'vertex') && isClaude(model)) return;
+  const write = `the model "${name}" has no search of its own, which Claude has at Anthropic and on Vertex AI: write "brave" or "searxng", or name such a model in [agent] model`;
+  complain(['tools', 'web_search', 'provider'], write);
 }
 
 type Say = (key: string, write: string) => void;

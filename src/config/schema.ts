@@ -6,7 +6,7 @@ import { checkHookNames, hook } from './hook-sections.ts';
 import { checkRoutineNames, routine } from './routine-sections.ts';
 import { admittedUserId, groupId, groupUserId, memberId, ownerId, wrongChat } from './id.ts';
 import { checkGroupNames } from './people-groups.ts';
-import { checkModelNames, checkModelSettings } from './model-aliases.ts';
+import { checkModelNames, checkModelSearch, checkModelSettings } from './model-aliases.ts';
 import { checkSkillAddresses, networkSection } from './network-section.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
 import { listenAddress, publicUrl, section, zone } from './section.ts';
@@ -167,6 +167,7 @@ export const configSchema = section(
   (table, complain) => {
     checkModelNames(table, complain);
     checkModelSettings(table, complain);
+    checkModelSearch(table, complain);
     checkGroupNames(table, complain);
     checkHookNames(table, complain);
     checkRoutineNames(table, complain);

@@ -151,7 +151,9 @@ function withoutDefault(field: z.ZodType): z.ZodType {
 /** `[tools.web_search]`. The tool exists only if a service is named (T2). */
 const webSearch = section(
   {
-    provider: z.enum(['brave', 'searxng']),
+    provider: z.enum(['brave', 'searxng', 'model']),
+    /** US dollars for a thousand searches of the model's server. Others are not counted. */
+    price: z.number().min(0).optional(),
     api_key: z.string().min(1).optional(),
     base_url: httpUrl.optional(),
     ...keysOf(webSearchSettings),
@@ -160,6 +162,10 @@ const webSearch = section(
     if (table['provider'] === 'brave' && table['api_key'] === undefined) {
       complain(['api_key'], 'Brave needs a key: write "$BRAVE_API_KEY"');
     }
+    const isModels = table['provider'] === 'model';
+    for (const key of ['api_key', 'base_url', ...Object.keys(webSearchSettings.shape)])
+      if (isModels && table[key] !== undefined)
+        complain([key], 'the server of the model searches by its own rules: remove the line');
     if (table['provider'] === 'searxng' && table['base_url'] === undefined) {
       complain(['base_url'], 'write the address of your SearXNG, such as "http://127.0.0.1:8080"');
     }

@@ -7,7 +7,7 @@ import { setUpTask, waitForTask, type NewTask, type RefuseTask } from '../runs/t
 import { runningTask, type EnqueueSkill } from '../runs/use-skill.ts';
 import type { JudgedCall } from '../tools/call-tool.ts';
 import { mainTools } from '../tools/main-tools.ts';
-import { deniesEveryCall } from '../tools/policy.ts';
+import { deniesEveryCall, letsModelCall } from '../tools/policy.ts';
 import type { LentTools } from '../tools/tool-restriction.ts';
 import type { ActiveSkills } from './active-skills.ts';
 import { wasStarted } from './inbox-worker.ts';
@@ -58,11 +58,16 @@ export function shownTools(
   { runtime }: TurnDeps,
 ): readonly Tool[] {
   const skillsAtHand = seen.length > 0 || activeSkills().length > 0;
-  const isDenied = deniesEveryCall(runtime().config.policy, { requester, activeSkills: activeSkills() });
-  const own = (skillsAtHand ? all : others).filter((tool) => !isDenied(tool));
+  const { policy } = runtime().config;
+  const of = { requester, activeSkills: activeSkills() };
+  const [isDenied, mayCall] = [deniesEveryCall(policy, of), letsModelCall(policy, of)];
+  const allowed = new Set(restriction.names);
+  // No door sees the calls of a model's server, so such a tool is offered only where all its calls may pass.
+  const own = (skillsAtHand ? all : others).filter(
+    (tool) => !isDenied(tool) && (tool.byModel !== true || (allowed.has(tool.name) && mayCall(tool))),
+  );
   // These models need an unchanged list; `callTool` refuses what is not allowed (T6, M13).
   if (model.bindsThinking === true) return own;
-  const allowed = new Set(restriction.names);
   return own.filter(({ name }) => allowed.has(name));
 }
 

@@ -2,6 +2,7 @@
 export const effortLevels = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof effortLevels)[number];
 export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
+export type WebSearchType = 'web_search_20250305' | 'web_search_20260318';
 /** Prices in US dollars per million tokens. */
 export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
 
@@ -12,6 +13,8 @@ type ClaudeModel = Readonly<{
   window: number;
   /** Whether it has a search among tools, which are then sent with `defer_loading`. */
   searchesTools: boolean;
+  /** The newest tool by which it searches the web. */
+  webSearch: WebSearchType;
   /** How many tokens it counts, relative to the tokenizer of Claude 4.6 and earlier. */
   tokenFactor: number;
   /** From Claude 5 on, efforts `xhigh` and `max` need `adaptive`. */
@@ -33,6 +36,7 @@ export function claudeModel(id: string): ClaudeModel | undefined {
   return {
     bindsThinking: binds,
     window: binds ? 1_000_000 : 200_000,
+    webSearch: version >= 406 ? 'web_search_20260318' : 'web_search_20250305',
     searchesTools: version >= 500 || (version >= 405 && family !== 'haiku'),
     tokenFactor: version >= 407 ? 1.3 : 1,
     thinking: thinkingKinds(family, version),

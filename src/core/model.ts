@@ -9,6 +9,8 @@ export type Tokens = Readonly<{
   cacheWrite: number;
   /** Those of `cacheWrite` that are kept for an hour, which costs more (M20). Undefined: none. */
   cacheWriteHour?: number;
+  /** Searches that the model's server made, which have a price of their own (M21). Undefined: none. */
+  searches?: number;
 }>;
 
 /** What a write that is kept for an hour costs, relative to one for five minutes. */
@@ -24,7 +26,9 @@ export function addTokens(a: Tokens, b: Tokens): Tokens {
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
   };
-  return hour === 0 ? sum : { ...sum, cacheWriteHour: hour };
+  const searches = (a.searches ?? 0) + (b.searches ?? 0);
+  const written = hour === 0 ? sum : { ...sum, cacheWriteHour: hour };
+  return searches === 0 ? written : { ...written, searches };
 }
 
 /** The tokens with writes for an hour as so many for five minutes, which cost the same. */
@@ -53,17 +57,13 @@ export function usedBy(
   model: string;
   tokens: Tokens;
 }>[] {
-  if (shares === undefined) return [{ model: chosen, tokens }];
+  if (shares === undefined) return withSearches(chosen, tokens);
   return shares.flatMap(({ alias, cause, tokens: own }, at) => {
-    if (cause !== undefined) return isNothing(own) ? [] : [{ model: alias, tokens: own }];
+    if (cause !== undefined) return isNothing(own) ? [] : withSearches(alias, own);
     const since = shares.slice(0, at).findLastIndex((one) => one.cause === undefined) + 1;
     const first = since < at ? shares[since] : undefined;
-    return [
-      {
-        model: first === undefined ? alias : `${alias}${inPlaceOf}${first.alias} (${first.cause})`,
-        tokens: own,
-      },
-    ];
+    const inPlace = first === undefined ? '' : `${inPlaceOf}${first.alias} (${first.cause})`;
+    return withSearches(`${alias}${inPlace}`, own);
   });
 }
 
@@ -73,9 +73,24 @@ function isNothing({ input, output, cacheRead, cacheWrite }: Tokens): boolean {
 
 const inPlaceOf = ' ← ';
 
+const searchesBy = ' · searches';
+
+/** The tokens of a model, and its searches as a row of their own, in which each counts as one token. */
+function withSearches(model: string, { searches = 0, ...tokens }: Tokens) {
+  const row = { model, tokens };
+  if (searches === 0) return [row];
+  return [row, { model: `${model}${searchesBy}`, tokens: { ...noTokens, input: searches } }];
+}
+
+/** Whether a name in statistics is that of a model's searches. */
+export function areSearches(name: string): boolean {
+  return name.endsWith(searchesBy);
+}
+
 /** The alias of a name in statistics. */
 export function aliasInStats(name: string): string {
-  return name.split(inPlaceOf, 1)[0] ?? name;
+  const model = areSearches(name) ? name.slice(0, -searchesBy.length) : name;
+  return model.split(inPlaceOf, 1)[0] ?? model;
 }
 
 /** The next model call of a turn or run. */
@@ -92,6 +107,8 @@ export type ModelRequest = Readonly<{
   tools: readonly Anthropic.Tool[];
   /** `none` sends the tools along, but forbids the model to call one. */
   toolChoice?: 'none';
+  /** Whether the model may search the web by a tool of its server, which no door of the bot sees (M21). */
+  searchesWeb?: boolean;
   /** How hard a skill wants it to think, within the operator's bound (M16). Undefined: as the alias says. */
   effort?: Effort | undefined;
   /** Who reads the answer. Thinking for one audience is not sent along for another (M13). */

@@ -154,6 +154,8 @@ export type Tool = Readonly<{
   definitionHash?: string;
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
+  /** True if the server of the model makes the calls itself, and the bot only offers the tool (M21). */
+  byModel?: boolean;
   /** Undefined: the risk follows from the traits (T7). */
   risk?: Risk;
   /** True if it labels foreign words in its output itself. Otherwise labels in the output are escaped (M11). */

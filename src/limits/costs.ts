@@ -1,10 +1,13 @@
 import type { Config } from '../config/complete-config.ts';
 import { pricesOf } from '../config/model-prices.ts';
 import { localDay, untilNextMonth } from '../core/local-time.ts';
-import { aliasInStats, asPriced, hourFactor, resolveModel, type Tokens } from '../core/model.ts';
+import { aliasInStats, areSearches, asPriced, hourFactor, resolveModel, type Tokens } from '../core/model.ts';
 
 const dayMs = 86_400_000;
 const million = 1_000_000;
+
+/** US dollars for a thousand searches of the model's server, by Anthropic's price list of November 2026. */
+const searchPrice = 10;
 
 /** How many whole days before today a forecast looks at. */
 const daysLooked = 7;
@@ -16,7 +19,8 @@ const longestAnswer = 16_000;
  * US dollars by the prices of the alias or the list price; undefined if neither is known. `model` is its name in
  * statistics.
  */
-export function costOf({ models }: Config, model: string, tokens: Tokens): number | undefined {
+export function costOf({ models, tools }: Config, model: string, tokens: Tokens): number | undefined {
+  if (areSearches(model)) return (tokens.input * (tools.web_search?.price ?? searchPrice)) / 1_000;
   const settings = resolveModel(models, aliasInStats(model));
   const prices = settings && pricesOf(settings);
   if (prices === undefined) return undefined;

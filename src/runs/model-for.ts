@@ -1,4 +1,6 @@
+import { taintAround } from '../access/taint-of.ts';
 import { whileAdmitted, type StillAdmitted } from '../access/while-admitted.ts';
+import { whileUnmarked } from '../access/while-unmarked.ts';
 import type { App } from '../app.ts';
 import type { CallAhead, MoreMoney, ReachedBudget, WatchMoney } from '../core/budget.ts';
 import { usedBy, type Model } from '../core/model.ts';
@@ -39,7 +41,11 @@ export function createModelFor(
   return (alias, chat, { pause = (work) => work(), tellsResult = false, ...work }) => {
     const model = app
       .runtime()
-      .models.get(alias, (each) => whileAdmitted(withPictures(each, chat), work.requester, stillAdmitted));
+      .models.get(alias, (each) =>
+        whileUnmarked(whileAdmitted(withPictures(each, chat), work.requester, stillAdmitted), () =>
+          taintAround(app.store.transcripts, work.transcript),
+        ),
+      );
     return {
       ...model,
       async mayCall(next, signal) {

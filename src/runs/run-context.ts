@@ -26,7 +26,7 @@ import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '.
 import { createCallTool } from '../tools/call-tool.ts';
 import { withoutDisallowed } from '../tools/disallowed-tools.ts';
 import { ownScript, type ScriptGround } from '../tools/own-script.ts';
-import { deniesEveryCall } from '../tools/policy.ts';
+import { deniesEveryCall, letsModelCall } from '../tools/policy.ts';
 import type { Questions } from './questions.ts';
 import type { RunContext, RunInput, RunPlace } from './run-skill.ts';
 import {
@@ -85,7 +85,8 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
   const callTool = callToolOf(input, { all, allowedTools, plan }, deps);
   const { redact, rules, config } = deps.runtime();
-  const isDenied = deniesEveryCall(config.policy, { skill: skill.name, requester: context.requester });
+  const of = { skill: skill.name, requester: context.requester };
+  const [isDenied, mayCall] = [deniesEveryCall(config.policy, of), letsModelCall(config.policy, of)];
   const { files: listed, cut } = listSkillFiles(skill);
   return {
     ok: true,
@@ -100,7 +101,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
     body: { text: redact(ready.body.text), filled: ready.body.substituted },
     files: listed.map((file) => redact(file)),
     filesCut: cut,
-    tools: all.filter((tool) => allowedTools.names.includes(tool.name) && !isDenied(tool)),
+    tools: all.filter((tool) => allowedTools.names.includes(tool.name) && !isDenied(tool) && mayCall(tool)),
     callTool,
     clear: () => clearScratch(plan.folders, run.id, deps),
   };

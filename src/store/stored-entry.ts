@@ -17,6 +17,7 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
   cacheWriteHour: z.number().optional(),
+  searches: z.number().optional(),
 } satisfies FieldsOf<Tokens>);
 const shares = z
   .array(

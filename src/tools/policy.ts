@@ -70,6 +70,16 @@ export function deniesEveryCall(
   };
 }
 
+/** Whether the model may be offered a tool that its server calls itself: only if the policy lets each call pass (M21). */
+export function letsModelCall(
+  policy: Policy,
+  of: Pick<PolicyCase, 'skill' | 'activeSkills' | 'requester'>,
+): (tool: Tool) => boolean {
+  return (tool) =>
+    tool.byModel !== true ||
+    decidePolicy(policy, { ...of, tool: tool.name, risk: riskOf(tool), marked: false }).action === 'allow';
+}
+
 function strictestOf(rules: readonly PolicyRule[]): PolicyAction | undefined {
   return strictest.find((action) => rules.some((rule) => rule.action === action));
 }

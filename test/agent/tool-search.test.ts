@@ -114,7 +114,7 @@ async function serve(t: TestContext, script: Script, api: 'anthropic' | 'openai'
   const server = await (api === 'openai' ? startChatServer : startMessagesServer)({
     script,
     minCacheTokens: 10_000_000,
-  } as never);
+  });
   t.after(() => server.close());
   return server;
 }

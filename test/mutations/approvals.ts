@@ -45,6 +45,22 @@ export const approvalMutations = [
     ['a removed person is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
     ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
   ]),
+  ...changesOf('access/while-unmarked.ts', 'end-to-end/model-search.test.ts', [
+    [
+      'a model searches by itself after private data came',
+      '(await taint()) !== undefined',
+      'false',
+      { only: 'S7 M21' },
+    ],
+  ]),
+  ...changesOf('tools/policy.ts', 'end-to-end/model-search.test.ts', [
+    [
+      'a model searches by itself where a person should be asked',
+      'tool.byModel !== true ||',
+      'true ||',
+      { only: 'T8 M21' },
+    ],
+  ]),
   ...changesOf('features/plugins/plugin-calls.ts', 'features/plugins/plugin-calls.test.ts', [
     [
       'a plugin asks a model for a removed person',

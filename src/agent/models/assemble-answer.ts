@@ -258,9 +258,11 @@ const mostTokens = 1_000_000_000;
 /** The positive counts of a usage, as whole numbers up to `mostTokens`. */
 function countsOf(usage: unknown): Fields {
   const fields = asFields(usage);
-  const counts = Object.entries({ ...fields, ...asFields(fields['cache_creation']) }).map(
-    ([key, count]) => [key, Number(count)] as const,
-  );
+  const counts = Object.entries({
+    ...fields,
+    ...asFields(fields['cache_creation']),
+    ...asFields(fields['server_tool_use']),
+  }).map(([key, count]) => [key, Number(count)] as const);
   return Object.fromEntries(
     counts.flatMap(([key, count]) =>
       Number.isFinite(count) && count > 0 ? [[key, Math.min(mostTokens, Math.round(count))]] : [],
@@ -276,5 +278,6 @@ function toTokens(counts: Fields): Partial<Tokens> {
     cacheRead: count('cache_read_input_tokens'),
     cacheWrite: count('cache_creation_input_tokens'),
     cacheWriteHour: count('ephemeral_1h_input_tokens'),
+    searches: count('web_search_requests'),
   };
 }

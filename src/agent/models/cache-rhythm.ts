@@ -1,4 +1,6 @@
 import type { CacheTtl } from '../../core/model.ts';
+import type { Log } from '../../lib/log.ts';
+import type { ReadAnswer } from './read-answer.ts';
 
 /** What is known of the requests that begin with the same system prompt and tools. */
 type Known = Readonly<{ at: number; pays: boolean; id: string | undefined }>;
@@ -51,4 +53,16 @@ export function createCacheRhythm(setting: CacheTtl): CacheRhythm {
       };
     },
   };
+}
+
+/** Says in the log that the cache did not hold what it should, which costs money (M20). */
+export function noteCache(
+  { expected, answered }: ReturnType<CacheRhythm['ask']>,
+  { id, tokens: { cacheRead, cacheWrite = 0 }, cacheMiss }: ReadAnswer,
+  { alias, log }: Readonly<{ alias: string; log: Log }>,
+): void {
+  answered(id);
+  if (!expected || cacheRead !== undefined || cacheWrite === 0) return;
+  const reason = cacheMiss ?? 'unknown: system prompt and tools were the same';
+  log.warn({ model: alias, reason, tokens: cacheWrite }, 'the prompt cache did not hold what it should');
 }

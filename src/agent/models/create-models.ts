@@ -3,7 +3,7 @@ import { isReachable, modelAddress } from './model-place.ts';
 import type { ToolSearch } from '../tool-search.ts';
 import { createOfflineModel } from './offline-model.ts';
 import { withFallback, type Hop, type Resting } from './with-fallback.ts';
-import { claudeModel, isClaude, isHardEffort } from '../../core/claude-models.ts';
+import { claudeModel, isClaude, isHardEffort, type WebSearchType } from '../../core/claude-models.ts';
 import { listedModel } from '../../core/listed-models.ts';
 import {
   resolveModel,
@@ -95,9 +95,16 @@ function httpSettings(alias: string, settings: ModelSettings): Parameters<typeof
     sees: settings.vision,
     cache: cacheOf(alias, settings),
     toolSearch: toolSearchOf(settings),
+    webSearch: webSearchOf(settings),
     diagnoses: api === 'anthropic' && baseUrl === undefined && isClaude(model),
     ...thinkingOf(settings),
   };
+}
+
+/** The tool by which its server searches the web (M21). Bedrock and Chat Completions have none. */
+function webSearchOf({ api = 'anthropic', model }: ModelSettings): WebSearchType | undefined {
+  if (!isClaude(model) || api === 'openai' || api === 'bedrock') return undefined;
+  return api === 'vertex' ? 'web_search_20250305' : (claudeModel(model)?.webSearch ?? 'web_search_20250305');
 }
 
 /** Its own search is used where the server is known to have it; clouds and gateways may not (M20). */

@@ -2,10 +2,17 @@ import { hash } from 'node:crypto';
 import type Anthropic from '@anthropic-ai/sdk';
 import { isRefusal, judgeFailure, toModelError } from './model-failure.ts';
 import { withRetries } from './with-retries.ts';
-import { createCacheRhythm, type CacheRhythm } from './cache-rhythm.ts';
+import { createCacheRhythm, noteCache, type CacheRhythm } from './cache-rhythm.ts';
 import { boundThinking, withCachePoints, type BoundRequest, type SentRequest } from './anthropic-request.ts';
-import { withOwnBlocks } from './own-blocks.ts';
-import { isClaude, claudeModel, effortLevels, type Effort } from '../../core/claude-models.ts';
+import { serverSearch, withOwnBlocks } from './own-blocks.ts';
+import {
+  isClaude,
+  claudeModel,
+  effortLevels,
+  type Effort,
+  type WebSearchType,
+} from '../../core/claude-models.ts';
+import { addTokens, noTokens } from '../../core/model.ts';
 import type {
   CacheTtl,
   Model,
@@ -64,6 +71,8 @@ export type HttpModelSettings = Readonly<{
   cache?: CacheTtl | undefined;
   /** How it is shown many tools. Default: all at once. */
   toolSearch?: ToolSearch;
+  /** The tool by which the server searches the web. Undefined: it has none. */
+  webSearch?: WebSearchType | undefined;
   /** Whether the server takes `diagnostics`, which say why a cache did not hold. */
   diagnoses?: boolean;
   /** The most that a skill may ask for. Undefined: what skills ask for does not count. */
@@ -158,7 +167,9 @@ function limitsOf({ model, max_tokens }: AskedBody, inside: boolean): AnswerLimi
 
 /** The request with the tools that this model is shown, and without what other servers did themselves. */
 function toSent(request: ModelRequest, settings: HttpModelSettings): SentRequest {
-  const tools = sentTools(request, settings.toolSearch ?? 'off');
+  const { toolSearch = 'off', webSearch } = settings;
+  const search = request.searchesWeb === true && webSearch !== undefined ? [serverSearch(webSearch)] : [];
+  const tools = [...sentTools(request, toolSearch), ...search];
   return { ...request, tools, messages: withOwnBlocks(request.messages, tools, serverOf(settings)) };
 }
 
@@ -229,18 +240,6 @@ function digestOf({ system, tools }: SentRequest): string {
   return hash('sha256', JSON.stringify([system[0], tools]));
 }
 
-/** Says in the log that the cache did not hold what it should, which costs money (M20). */
-function noteCache(
-  { expected, answered }: ReturnType<CacheRhythm['ask']>,
-  { id, tokens: { cacheRead, cacheWrite = 0 }, cacheMiss }: ReadAnswer,
-  { alias, log }: Readonly<{ alias: string; log: Log }>,
-): void {
-  answered(id);
-  if (!expected || cacheRead !== undefined || cacheWrite === 0) return;
-  const reason = cacheMiss ?? 'unknown: system prompt and tools were the same';
-  log.warn({ model: alias, reason, tokens: cacheWrite }, 'the prompt cache did not hold what it should');
-}
-
 /** What a skill asks for, within the operator's bound and what the model takes. */
 function effortFor(
   asked: Effort | undefined,
@@ -265,7 +264,7 @@ function toAnswer(
   settings: HttpModelSettings,
 ): ModelAnswer {
   const { endpoint } = settings;
-  const { cacheRead = 0, cacheWrite = 0, cacheWriteHour: hour } = tokens;
+  const { cacheRead = 0, cacheWrite = 0, cacheWriteHour, searches } = tokens;
   const counted = (tokens.input ?? 0) + cacheRead + cacheWrite > 0;
   const { system, messages, tools } = request;
   const counts = {
@@ -277,7 +276,7 @@ function toAnswer(
   return {
     content,
     stopReason: cut ? 'max_tokens' : stopReasonOf(content, stopReason),
-    tokens: hour === undefined ? counts : { ...counts, cacheWriteHour: hour },
+    tokens: addTokens(counts, { ...noTokens, cacheWriteHour: cacheWriteHour ?? 0, searches: searches ?? 0 }),
     model: model ?? endpoint.name,
     binding: bindingOf(content),
     server: content.some(isServerTool) ? serverOf(settings) : undefined,

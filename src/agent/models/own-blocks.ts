@@ -1,9 +1,20 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import type { WebSearchType } from '../../core/claude-models.ts';
+import { labelled } from '../../lib/text/escape-labels.ts';
 import { isServerTool } from '../fit-history.ts';
 
 type Block = Anthropic.ContentBlockParam;
 /** A call of a server's own tool, or its result, with the server that made it. */
 export type OwnBlock = Block & Readonly<{ server?: string }>;
+
+/** How often the model may search for one answer. */
+const mostSearches = 5;
+
+/** The search of the model's server. Newer types could run code on the results, which is not wanted here. */
+export function serverSearch(type: WebSearchType): Anthropic.ToolUnion {
+  const tool = { type, name: 'web_search', max_uses: mostSearches } as const;
+  return type === 'web_search_20250305' ? tool : { ...tool, type, allowed_callers: ['direct'] };
+}
 
 /**
  * The messages with what a server did itself, such as a search, only for that server and while its tool is offered. All
@@ -16,7 +27,7 @@ export function withOwnBlocks(
   server: string,
 ): readonly Anthropic.MessageParam[] {
   const names = new Set(tools.map((tool): string => ('name' in tool ? tool.name : '')));
-  return messages.map((message, index) => {
+  const fitted = messages.map((message, index): Anthropic.MessageParam => {
     const { role, content } = message;
     if (role !== 'assistant' || typeof content === 'string' || !content.some(isOfServer)) return message;
     // What a paused answer ends with is sent back as it is.
@@ -28,6 +39,26 @@ export function withOwnBlocks(
     });
     return { role, content: blocks };
   });
+  return continued(fitted, messages);
+}
+
+/** A paused answer that goes to another server becomes one that a person asks to continue. */
+function continued(
+  fitted: readonly Anthropic.MessageParam[],
+  before: readonly Anthropic.MessageParam[],
+): readonly Anthropic.MessageParam[] {
+  const [last, given] = [fitted.at(-1), before.at(-1)];
+  if (last === given || last?.role !== 'assistant' || asBlocks(last).some(isServerTool)) return fitted;
+  const goOn: Block = { type: 'text', text: labelled('host', 'Go on where your answer stopped.') };
+  if (asBlocks(last).length > 0) return [...fitted, { role: 'user', content: [goOn] }];
+  const rest = fitted.slice(0, -1);
+  const asked = rest.at(-1);
+  if (asked === undefined) return [{ role: 'user', content: [goOn] }];
+  return [...rest.slice(0, -1), { role: 'user', content: [...asBlocks(asked), goOn] }];
+}
+
+function asBlocks({ content }: Anthropic.MessageParam): readonly Block[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
 function isOfServer(block: Block): boolean {
@@ -56,7 +87,7 @@ function callOf(block: Block): string {
 }
 
 function unmarked({ server: _, ...block }: OwnBlock): Block {
-  return block as Block;
+  return block;
 }
 
 function withoutCitations(block: Block): Block {

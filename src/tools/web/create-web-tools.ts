@@ -23,11 +23,21 @@ export function createWebTools(options: {
   return () => {
     const settings = config().tools.web_search;
     if (settings === undefined) return [webFetch];
-    const webSearch =
-      searches.get(settings) ?? webSearchTool({ search: searchOf(settings, clock, wayOut), log });
+    const webSearch = searches.get(settings) ?? searchTool(settings, { clock, log, wayOut });
     searches.set(settings, webSearch);
     return [webFetch, webSearch];
   };
+}
+
+/** The tool, or the offer that the model's server searches itself (M21). */
+function searchTool(
+  settings: SearchSettings,
+  { clock, log, wayOut }: Readonly<{ clock: Clock; log: Log; wayOut: WayOut }>,
+): Tool {
+  if (settings.provider !== 'model') return webSearchTool({ search: searchOf(settings, clock, wayOut), log });
+  const message = 'this model searches by itself, or it has no search';
+  const tool = webSearchTool({ search: async () => ({ ok: false, message }), log });
+  return { ...tool, byModel: true, settings: undefined };
 }
 
 function searchOf(

@@ -1,6 +1,6 @@
 /** A block of a scripted answer, in the API's own words. */
 export type AnswerBlock =
-  | Readonly<{ type: 'text'; text: string }>
+  | Readonly<{ type: 'text'; text: string; citations?: readonly object[] }>
   | Readonly<{ type: 'thinking'; thinking: string; signature?: string }>
   /** `json`: written as it is in place of the input, JSON or not. */
   | Readonly<{ type: 'tool_use'; name: string; input: unknown; json?: string; id?: string }>
@@ -9,7 +9,7 @@ export type AnswerBlock =
 
 /** What one of the server's own tools found. It follows the call with this id. */
 export type ServerToolResult = Readonly<{
-  type: 'tool_search_tool_result';
+  type: 'tool_search_tool_result' | 'web_search_tool_result';
   tool_use_id: string;
   content: unknown;
 }>;

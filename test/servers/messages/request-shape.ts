@@ -9,7 +9,17 @@ const text = z.strictObject({
   type: z.literal('text'),
   text: z.string(),
   cache_control: cacheControl,
-  citations: z.array(z.unknown()).nullish(),
+  citations: z
+    .array(
+      z.strictObject({
+        type: z.literal('web_search_result_location'),
+        url: z.string(),
+        title: z.string().nullish(),
+        encrypted_index: z.string().min(1),
+        cited_text: z.string(),
+      }),
+    )
+    .nullish(),
 });
 const source = z.union([
   z.strictObject({
@@ -57,6 +67,33 @@ const toolSearchResult = z.strictObject({
   ]),
   cache_control: cacheControl,
 });
+const webSearchResult = z.strictObject({
+  type: z.literal('web_search_tool_result'),
+  tool_use_id: toolId,
+  content: z.union([
+    z.array(
+      z.strictObject({
+        type: z.literal('web_search_result'),
+        url: z.string(),
+        title: z.string(),
+        encrypted_content: z.string().min(1),
+        page_age: z.string().nullish(),
+      }),
+    ),
+    z.strictObject({
+      type: z.literal('web_search_tool_result_error'),
+      error_code: z.enum([
+        'invalid_tool_input',
+        'unavailable',
+        'max_uses_exceeded',
+        'too_many_requests',
+        'query_too_long',
+      ]),
+    }),
+  ]),
+  caller: z.looseObject({ type: z.string() }).optional(),
+  cache_control: cacheControl,
+});
 const block = z.discriminatedUnion('type', [
   text,
   image,
@@ -70,6 +107,7 @@ const block = z.discriminatedUnion('type', [
     name: z.enum(['web_search', 'tool_search_tool_bm25']),
   }),
   toolSearchResult,
+  webSearchResult,
   z.strictObject({
     type: z.literal('tool_result'),
     tool_use_id: toolId,
@@ -89,6 +127,17 @@ const custom = z.strictObject({
   cache_control: cacheControl,
 });
 const tool = z.union([
+  z.strictObject({
+    type: z.enum(['web_search_20250305', 'web_search_20260209', 'web_search_20260318']),
+    name: z.literal('web_search'),
+    max_uses: z.int().min(1).nullish(),
+    allowed_domains: z.array(z.string()).nullish(),
+    blocked_domains: z.array(z.string()).nullish(),
+    user_location: z.looseObject({ type: z.literal('approximate') }).nullish(),
+    allowed_callers: z.array(z.enum(['direct', 'code_execution_20260120'])).optional(),
+    defer_loading: z.boolean().optional(),
+    cache_control: cacheControl,
+  }),
   z.strictObject({
     type: z.enum(['tool_search_tool_bm25_20251119', 'tool_search_tool_bm25']),
     name: z.literal('tool_search_tool_bm25'),

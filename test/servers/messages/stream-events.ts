@@ -38,7 +38,7 @@ export function streamEvents(answer: FullAnswer): readonly StreamEvent[] {
     {
       type: 'message_delta',
       delta: { stop_reason: stopReason, stop_sequence: null, ...detailsOf(stopReason) },
-      usage: { output_tokens: outputTokens },
+      usage: { output_tokens: outputTokens, ...searchesOf(content) },
     },
     { type: 'message_stop' },
   ];
@@ -61,6 +61,14 @@ export function wholeMessage(answer: FullAnswer): Readonly<Record<string, unknow
     ...toldDropped(answer),
     usage: { ...usage, output_tokens: outputTokens },
   };
+}
+
+/** The searches that were made, as usage counts them. */
+function searchesOf(content: FullAnswer['content']): object {
+  const made = content.filter((block) => block.type === 'server_tool_use' && block.name === 'web_search');
+  return made.length === 0
+    ? {}
+    : { server_tool_use: { web_search_requests: made.length, web_fetch_requests: 0 } };
 }
 
 function toldDropped({ dropped }: FullAnswer): object {
@@ -90,6 +98,7 @@ function blockEvents(
       return [
         start({ type: 'text', text: '' }),
         ...pieces(block.text).map((text) => delta({ type: 'text_delta', text })),
+        ...(block.citations ?? []).map((citation) => delta({ type: 'citations_delta', citation })),
         stop,
       ];
     case 'thinking':
@@ -100,6 +109,7 @@ function blockEvents(
         stop,
       ];
     case 'tool_search_tool_result':
+    case 'web_search_tool_result':
       return [start(block), stop];
     case 'tool_use':
     case 'server_tool_use': {
