@@ -184,7 +184,9 @@ async function replace(
       await settle(sending, error, 'edit', deps);
       return 'later';
     }
-    deps.log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
+    // What one person sees can be out of reach at any time.
+    const level = shown.onlyTo === undefined ? 'warn' : 'debug';
+    deps.log[level]({ err: error, outbox: row.key }, 'what was shown could not become the answer');
     // The placeholder would stay beside the answer.
     if (!goes)
       await channel.remove(conversation, shown).catch((reason: unknown) => {

@@ -26,6 +26,17 @@ export type Replies = Readonly<{
     more?: ReplyOptions,
   ): Promise<NonNullable<Step['outbox']>>;
   /**
+   * The same for a text that may be very long: its beginning, followed by all of it as a file. Buttons go below the last
+   * piece of the beginning.
+   */
+  whole(
+    conversation: Conversation,
+    key: string,
+    markdown: string,
+    more: ReplyOptions,
+    language: string | undefined,
+  ): Promise<NonNullable<Step['outbox']>>;
+  /**
    * Stores an answer and finishes its item in one step. A long answer is its beginning, followed by all of it as a
    * file.
    */
@@ -93,6 +104,7 @@ export function createReplies(deps: Deps): Replies {
   return {
     rows: async (conversation, key, markdown, more) =>
       rowsOf(await channelOf(conversation).split(redact()(markdown)), conversation, key, more),
+    whole: bounded,
     async answer(message, markdown, more = {}) {
       const replyTo = repliesTo(message);
       const options = { replyTo, ...onlyToSender(message), ...more };

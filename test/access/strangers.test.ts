@@ -38,6 +38,7 @@ async function setUp(t: TestContext) {
   const strangers = createStrangers({
     pairing,
     replies: {
+      whole: async () => [],
       answer: async (_, markdown) => void answers.push(markdown),
       tellOwners: async (key, words, more) =>
         void told.push([key, typeof words === 'string' ? words : words(sayIn('en')), more]),

@@ -66,7 +66,7 @@ test('S8 K1 what a person says in a direct message is on no page and in no list 
   ann.says('@test_bot Is it raining here?', { in: group });
   await group.nextMessage(/model/);
   ann.says('/report lunch', { in: group });
-  await group.nextMessage(/wants to use/);
+  await group.nextMessage(/needs a yes to use/);
 
   const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
   const { body: first } = await visitor.get('/');

@@ -56,7 +56,7 @@ test('S8 T8 what waits for a yes shows live, counts only from an approver, and t
   const now = watch(t, visitor, '/now');
   await until(() => approvals().includes('Nothing waits for a yes.'));
   ann.says('/report', { in: group });
-  const question = await group.nextMessage(/wants to use/);
+  const question = await group.nextMessage(/needs a yes to use/);
   await until(() => approvals().includes('write_file'));
   await until(() => /waiting for a yes/.test(now()));
   assert.match(
@@ -104,7 +104,7 @@ test('S8 S1 names and texts of strangers are text on every page', async (t) => {
   await set.bot.users.pair({ sender: 'telegram:5<i>', name: hostile, since: 1 });
   const visitor = await enter((await openDashboard(t, set, { acts: { as: 'telegram:7' } })).newLink());
   ann.says(`/report ${hostile}`, { in: group });
-  await group.nextMessage(/wants to use/);
+  await group.nextMessage(/needs a yes to use/);
   const asked = encodeURIComponent(hostile);
   for (const where of [
     ...everyPage,
@@ -304,7 +304,7 @@ test('S8 S2 S12 a secret is on no page, whoever wrote it', async (t) => {
   });
   const visitor = await enter((await openDashboard(t, set, { acts: {} })).newLink());
   ann.says(`/report ${secret}`, { in: group });
-  await group.nextMessage(/wants to use/);
+  await group.nextMessage(/needs a yes to use/);
   for (const where of [
     ...everyPage,
     `/playground?person=${secret}`,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { openDetails } from '../support/open-details.ts';
 import { callSteps, resultsIn } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import type { Person } from '../servers/telegram/person.ts';
@@ -133,14 +134,17 @@ test('T8 only the requester or an approver may answer, in a group too; anybody e
   const eve = set.telegram.person({ name: 'Eve', id: 4711 });
   const room = set.telegram.group({ title: 'Team' });
   ann.says('@test_bot roll', { in: room });
-  const question = await room.nextMessage(asked);
-  const pressed = bob.presses(question.id, 'Approve', room);
+  room.setBot('administrator');
+  const question = await room.nextMessage(/needs a yes to use skills_run_script/);
+  const pressed = bob.presses(question.id, 'Details', room);
   const told = await set.telegram.until('a word on the press', () => pressed.text());
   assert.match(told ?? '', /^Only the person who asked for this or an approver/);
-  bob.says(`@test_bot yes ${codeOf(question)}`, { in: room });
-  await room.nextMessage(/Only the person who asked for this or an approver/);
-  assert.match(room.sent().find(({ id }) => id === question.id)?.text ?? '', asked);
-  eve.presses(question.id, 'Approve', room);
+  const shown = await openDetails(eve, question, room);
+  assert.match(shown.text, asked);
+  bob.says(`@test_bot yes ${codeOf(shown)}`, { in: room });
+  await room.nextShownTo(bob, /Only the person who asked for this or an approver/);
+  assert.match(room.sent().find(({ id }) => id === question.id)?.text ?? '', /needs a yes/);
+  eve.pressesAlone(shown.id, 'Approve', room);
   await room.nextMessage('It was rolled.');
 });
 
@@ -356,19 +360,21 @@ test('T8 H4 a press whose acknowledgement never reaches Slack counts all the sam
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
   slack.people.mention(anna, room, 'roll');
-  const question = await slack.posted(({ text }) => asked.test(text));
+  const question = await slack.posted(({ text }) => text.includes('needs a yes to use'));
+  await slack.people.press(anna, question, 'Details');
+  const shown = await slack.shown.until(({ text }) => asked.test(String(text)));
   // The line is gone between the press and the word that it arrived.
   const answered = log.line(({ message }) => message === 'an approval was answered');
   const lost = answered.then(() => slack.socket.cut('all'));
-  const press = slack.people.press(anna, question, 'Approve');
+  const press = slack.people.pressAlone(anna, shown, 'Approve');
   await lost;
   const edited = await slack.changes.until(
     ({ kind, message }) =>
       kind === 'updated' &&
       message.ts === question.ts &&
-      /^Approved by `anna`: [^]*roll\.sh/.test(message.text),
+      /^Approved by `anna`: `skills_run_script`/.test(message.text),
   );
-  assert.doesNotMatch(JSON.stringify(edited.message), /"Approve"/);
+  assert.doesNotMatch(JSON.stringify(edited.message), /"Details"|roll\.sh/);
   await slack.changes.until(({ message }) => /It was rolled/.test(message.text));
   assert.equal((await press).ok, false, 'it was acknowledged after all');
 });

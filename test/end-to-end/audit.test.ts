@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import { openDetails } from '../support/open-details.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const toml = '[access]\ndm = "open"\n[policy]\nmoderate = "confirm"\n[bot]\nshutdown_seconds = 1\n';
@@ -74,8 +75,8 @@ test('L6 refusals, changes of config and skills, and with [audit] arguments the 
   const ann = set.telegram.person({ name: 'Ann' });
   const group = set.telegram.group();
   ann.says('@test_bot roll', { in: group });
-  const question = await group.nextMessage(/wants to use/);
-  ann.presses(question.id, 'Deny', group);
+  const question = await openDetails(ann, await group.nextMessage(/needs a yes to use/), group);
+  ann.pressesAlone(question.id, 'Deny', group);
   await group.nextMessage();
   await set.skill('newer', '---\nname: newer\ndescription: New.\n---\nNew.\n');
   await set.reconfigure(`${toml}[access.telegram]\ndm = "allowlist"\n`);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { isRun, resultsIn, stepsOf } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import { openDetails } from '../support/open-details.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { enter, openDashboard } from '../support/visit-dashboard.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
@@ -13,7 +14,7 @@ const open = '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n
 const approvers = 'approvers = ["telegram:4711", "telegram:4712"]\n';
 const rule = '[[policy.rules]]\ntool = "write_file"\naction = "confirm"\n';
 const fourEyes = `${open}[policy]\nmoderate = "confirm"\n${approvers}${rule}four_eyes = true\n`;
-const asked = /wants to use.*write_file/s;
+const asked = /needs a yes to use.*write_file/s;
 const another = /^Another approver has to approve this, not the person who asked: telegram:4712\.$/;
 
 const write = stepsOf([{ name: 'write_file', input: { path: 'a.txt', content: 'plan' } }], '');
@@ -43,22 +44,25 @@ test('T8 with four_eyes an approver can’t approve their own call by press, cod
   const { room, eve, olga, telegram, ...set } = await start(t, fourEyes);
   eve.says('/report', { in: room });
   const question = await room.nextMessage(asked);
-  assert.match(question.text, /Another approver has to approve this, .*: telegram:4712\./);
-  assert.deepEqual(question.buttons, ['Approve', 'Deny']);
-  const pressed = eve.presses(question.id, 'Approve', room);
+  room.setBot('administrator');
+  assert.match(question.text, /Another approver has to answer\.$/);
+  const hers = await openDetails(eve, question, room);
+  assert.match(hers.text, /Another approver has to approve this, .*: telegram:4712\./);
+  assert.deepEqual(hers.buttons, ['Approve', 'Deny']);
+  const pressed = eve.pressesAlone(hers.id, 'Approve', room);
   assert.match((await telegram.until('a word on the press', () => pressed.text())) ?? '', another);
-  for (const words of [`yes ${codeOf(question)}`, `always ${codeOf(question)}`, 'yes']) {
+  for (const words of [`yes ${codeOf(hers)}`, `always ${codeOf(hers)}`, 'yes']) {
     eve.says(`@test_bot ${words}`, { in: room });
-    await room.nextMessage(another);
+    await room.nextShownTo(eve, another);
   }
   const herself = await enter((await openDashboard(t, set, { acts: { as: 'telegram:4711' } })).newLink());
   const page = (await herself.get('/approvals')).body;
   assert.match(page, /Another approver has to approve it/);
   assert.doesNotMatch(page, /value="approve"/);
-  const id = codeOf(question);
+  const id = codeOf(hers);
   assert.match((await herself.post('/approvals/answer', { id, answer: 'approve' })).body, /Another approver/);
   assert.match(room.sent().find((sent) => sent.id === question.id)?.text ?? '', asked);
-  olga.presses(question.id, 'Approve', room);
+  olga.pressesAlone((await openDetails(olga, question, room)).id, 'Approve', room);
   await room.nextMessage(/bytes were written/);
   const outcome = await telegram.until('the question says so', () =>
     room.sent().find((sent) => sent.id === question.id && /^Approved by Olga/.test(sent.text)),
@@ -69,13 +73,17 @@ test('T8 with four_eyes an approver can’t approve their own call by press, cod
 test('T8 with four_eyes the person who asked may still take it back, and the dashboard counts another approver', async (t) => {
   const { room, eve, telegram, ...set } = await start(t, fourEyes);
   eve.says('/report', { in: room });
-  eve.presses((await room.nextMessage(asked)).id, 'Deny', room);
+  const own = await openDetails(eve, await room.nextMessage(asked), room);
+  eve.pressesAlone(own.id, 'Deny', room);
   await room.nextMessage(/the person said no/);
   eve.says('/report', { in: room });
   const second = await room.nextMessage(asked);
   const link = (await openDashboard(t, set, { acts: { as: 'telegram:4712' } })).newLink();
   const other = await enter(link);
-  const done = await other.post('/approvals/answer', { id: codeOf(second), answer: 'approve' });
+  const done = await other.post('/approvals/answer', {
+    id: codeOf(await openDetails(eve, second, room)),
+    answer: 'approve',
+  });
   assert.match(done.body, /Approved by/);
 });
 
@@ -86,8 +94,9 @@ test('T8 four_eyes counts over an Always of before', async (t) => {
   );
   eve.says('/report', { in: room });
   const first = await room.nextMessage(asked);
-  assert.ok(first.buttons.includes('Always'));
-  eve.presses(first.id, 'Always', room);
+  const hers = await openDetails(eve, first, room);
+  assert.ok(hers.buttons.includes('Always'));
+  eve.pressesAlone(hers.id, 'Always', room);
   await telegram.until('the question says so', () =>
     room.sent().find((sent) => sent.id === first.id && /^Approved from now on/.test(sent.text)),
   );
@@ -95,7 +104,7 @@ test('T8 four_eyes counts over an Always of before', async (t) => {
   await set.restart();
   eve.says('/report', { in: room });
   const question = await room.nextMessage(asked);
-  assert.match(question.text, /Another approver has to approve this/);
+  assert.match(question.text, /Another approver has to answer/);
 });
 
 test('T8 with four_eyes a call in a direct message is refused at once, and so is one without another approver', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { openDetails } from '../support/open-details.ts';
 import { obedientInRuns, obedientSkill as skill } from '../support/obedient-model.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
@@ -151,14 +152,16 @@ test('S16 a file that somebody changes before the yes to a search is asked about
   bob.sends({ kind: 'document', name: 'notes.txt', bytes, caption: '@test_bot see' }, { in: room });
   await room.nextMessage('Hello.');
   ann.says('/look@test_bot DO grep_files {"text":"77"}', { in: room });
-  const first = await room.nextMessage(/I want to use/);
+  const first = await openDetails(ann, await room.nextMessage(/I need a yes/), room);
+  assert.match(first.text, /I want to use/);
   const chats = path.join(home, 'workspace', 'chats');
   const name = (await readdir(chats, { recursive: true })).find((each) => each.endsWith('notes.txt'));
   const file = path.join(chats, name ?? '');
   assert.equal(await readFile(file, 'utf8'), 'first 77');
   await writeFile(file, 'second 77');
-  ann.presses(first.id, 'Approve', room);
-  await room.nextMessage(/A file that this call reads changed after you were asked/);
+  ann.pressesAlone(first.id, 'Approve', room);
+  const again = await openDetails(ann, await room.nextMessage(/I need a yes/), room);
+  assert.match(again.text, /A file that this call reads changed after you were asked/);
   assert.ok(!room.sent().some(({ text }) => text.includes('second')), 'it did not run');
 });
 

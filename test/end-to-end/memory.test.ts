@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { obedient } from '../support/obedient-model.ts';
+import { openDetails } from '../support/open-details.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const toml =
@@ -63,11 +64,13 @@ test('K1 K2 K3 notes of a chat stay there, and for everybody an owner has to agr
   assert.doesNotMatch(last(), /standup/);
 
   ann.says('@test_bot\nDO remember {"text": "the office is in Bern", "scope": "team"}', { in: friends });
-  const question = await friends.nextMessage(/Everybody whom I talk to will see this.*Approve it/s);
-  const refused = ann.presses(question.id, 'Approve', friends);
+  const question = await friends.nextMessage(/I need a yes to use remember\. An owner or an approver has to/);
+  const refused = ann.presses(question.id, 'Details', friends);
   await telegram.until('the refusal', () => refused.text());
   assert.match(refused.text() ?? '', /Only an owner or an approver/);
-  olga.presses(question.id, 'Approve', friends);
+  const hers = await openDetails(olga, question, friends);
+  assert.match(hers.text, /Everybody whom I talk to will see this.*Approve it/s);
+  olga.pressesAlone(hers.id, 'Approve', friends);
   await friends.nextMessage(/Noted as/);
   for (const [who, where] of [
     [bob, undefined],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listedTool } from '../servers/mcp/tool-files.ts';
 import type { Person } from '../servers/telegram/person.ts';
+import { openDetails } from '../support/open-details.ts';
 import { caller, codeIn, linkIn, startOwnAccounts } from '../support/own-accounts.ts';
 
 test('X8 a person signs in from a direct message: link, page, code, then the tools run as them', async (t) => {
@@ -88,8 +89,9 @@ test('X8 U16 in a group only the person gets the link, and the call runs as the 
   bob.says('@test_bot who am I?', { in: room });
   await room.nextMessage(/You are ann/);
   // What came from Ann's account is in the conversation, so it does not go to Bob's unasked (S7).
-  const question = await room.nextMessage(/It uses the account of Bob \(telegram:7\) at work/);
-  bob.presses(question.id, 'Approve', room);
+  const question = await openDetails(bob, await room.nextMessage(/^For Bob:\s+I need a yes to use/), room);
+  assert.match(question.text, /It uses the account of Bob \(telegram:7\) at work/);
+  bob.pressesAlone(question.id, 'Approve', room);
   await room.nextMessage(/You are bob/);
   const sessions = new Map(server.calls.map(({ user, session }) => [user, session]));
   assert.equal(new Set(sessions.values()).size, 2, 'a connection for each');

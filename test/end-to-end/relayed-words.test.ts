@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { Person } from '../servers/telegram/person.ts';
+import { openDetails } from '../support/open-details.ts';
 import { isRun } from '../support/call-steps.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
@@ -46,31 +48,38 @@ test('S7 S13 the bot’s own words keep their mark when they are passed on into 
 
   ann.says('tell diary');
   await ann.dm.nextMessage(/lunch with Bob/);
-  const asks = async (title: string, scene: (place: ReturnType<typeof room>) => void): Promise<void> => {
+  /** The person whom the call is for sees why, and nobody else does. */
+  const asks = async (title: string, scene: (place: ReturnType<typeof room>) => Person): Promise<void> => {
     const place = room(title);
-    scene(place);
-    const asked = await place.nextMessage(/want to use|Fetched/);
-    assert.match(asked.text, question, title);
+    const who = scene(place);
+    const asked = await place.nextMessage(/need a yes|Fetched/);
+    assert.match(asked.text, /need a yes to use web_fetch/, title);
+    assert.match((await openDetails(who, asked, place)).text, question, title);
   };
   await asks('forwarded before', (place) => {
     ann.says(secret, { in: place, forwardedFrom });
     ann.says('@test_bot fetch it', { in: place });
+    return ann;
   });
   await asks('a part of it', (place) => {
     ann.says(secret.slice(4, 50), { in: place, forwardedFrom });
     ann.says('@test_bot fetch it', { in: place });
+    return ann;
   });
   await asks('answered', (place) => {
     const id = ann.says(secret, { in: place, forwardedFrom });
     bob.says('@test_bot fetch it', { in: place, replyTo: id });
+    return bob;
   });
   await asks('of nobody knows where', (place) => {
     bob.says('Something that I said somewhere.', { in: place, forwardedFrom });
     bob.says('@test_bot fetch it', { in: place });
+    return bob;
   });
   await asks('by somebody else', (place) => {
     bob.says(secret, { in: place, forwardedFrom });
     bob.says('@test_bot fetch it', { in: place });
+    return bob;
   });
 });
 

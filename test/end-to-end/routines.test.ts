@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openStore } from '../../src/store/open-store.ts';
 import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import { openDetails } from '../support/open-details.ts';
 import { dueAgain, plantRoutines, readRoutines } from '../support/plant-routine.ts';
 import { ben, inBensDm, startRoutineStage, toml, yearly } from '../support/routine-stage.ts';
 import type { WholeBotOptions } from '../support/whole-bot.ts';
@@ -125,12 +126,12 @@ test('N3 what runs very often needs an approver: the person’s own yes does not
   const { person, owner, set } = await start(t, { toml: `${toml}[policy]\napprovers = ["telegram:1001"]\n` });
   const room = set.telegram.group({ title: 'Team' });
   person.says('@test_bot routine_add {"when": "every 5 minutes", "task": "x"}', { in: room });
-  const question = await room.nextMessage(/I want to use/);
-  person.presses(question.id, 'Approve', room);
+  const question = await room.nextMessage(/I need a yes to use/);
+  person.presses(question.id, 'Details', room);
   await set.telegram.until('the person is told', () =>
     set.telegram.calls().find(({ args }) => /Only an owner or an approver/.test(JSON.stringify(args))),
   );
-  owner.presses(question.id, 'Approve', room);
+  owner.pressesAlone((await openDetails(owner, question, room)).id, 'Approve', room);
   await room.nextMessage(/Added the routine/);
 });
 

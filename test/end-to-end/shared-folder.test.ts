@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { openDetails } from '../support/open-details.ts';
 import { obedientInRuns, obedientSkill as skill } from '../support/obedient-model.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
@@ -33,7 +34,7 @@ async function open(t: TestContext, more = '') {
     who.says(`${of === undefined ? '@test_bot' : `/${of}@test_bot`} DO ${tool} ${JSON.stringify(input)}`, {
       in: room,
     });
-    return (await room.nextMessage(/Result|Not offered|wants to use/)).text;
+    return (await room.nextMessage(/Result|Not offered|needs a yes/)).text;
   };
   return { ...set, ann, bob, room, does };
 }
@@ -106,13 +107,14 @@ test('S16 a file of the group that somebody changes before the yes is not run: t
   const { ann, bob, room, does, telegram } = await open(t, rule);
   await does(bob, 'write_file', { path: '/chat/report.sh', content: 'echo GOOD' });
   ann.says(`/calc@test_bot DO bash ${JSON.stringify({ command: 'sh /chat/report.sh' })}`, { in: room });
-  const first = await room.nextMessage(/wants to use/);
+  const first = await openDetails(ann, await room.nextMessage(/needs a yes/), room);
   await does(bob, 'write_file', { path: '/chat/report.sh', content: 'echo EVIL' });
-  ann.presses(first.id, 'Approve', room);
-  const second = await room.nextMessage(/A file that this call reads changed after you were asked/);
+  ann.pressesAlone(first.id, 'Approve', room);
+  const second = await openDetails(ann, await room.nextMessage(/needs a yes/), room);
+  assert.match(second.text, /A file that this call reads changed after you were asked/);
   assert.ok(!room.sent().some(({ text }) => text.includes('EVIL')), 'it did not run');
   assert.notEqual(second.id, first.id);
-  ann.presses(second.id, 'Approve', room);
+  ann.pressesAlone(second.id, 'Approve', room);
   await telegram.until('it ran as it was approved', () =>
     room.sent().find(({ text }) => /Result.*EVIL/.test(text)),
   );

@@ -148,7 +148,7 @@ test('U15 T8 a press cancels the approval that its turn waits for', async (t) =>
   const ann = telegram.person({ name: 'Ann' });
   const group = telegram.group();
   ann.says('@test_bot dig', { in: group });
-  const question = await group.nextMessage(/wants to use|Approve/);
+  const question = await group.nextMessage(/needs? a yes to use/);
   const line = await telegram.until('the line', () =>
     group.sent().find(({ buttons }) => buttons[0] === 'Stop'),
   );

@@ -2,12 +2,14 @@ import { changesOf } from './changes-of.ts';
 
 /** What a person has to agree to (T8, S7), and who may. */
 export const approvalMutations = [
-  ...changesOf('features/approvals/approvals.ts', 'features/approvals/approvals.test.ts', [
+  ...changesOf('features/approvals/show-details.ts', 'features/approvals/approvals.test.ts', [
     [
       'an answer counts in any chat',
-      'conversationKey(request.conversation) === conversationKey(conversation)',
+      'conversationKey(asked) === conversationKey({ channel, chat, thread: inThread })',
       'true',
     ],
+  ]),
+  ...changesOf('features/approvals/approvals.ts', 'features/approvals/approvals.test.ts', [
     [
       'what is over is heard without a mention',
       "request?.state === 'open' && request.expiresAt > clock.now()",

@@ -86,7 +86,7 @@ export async function startDashboardScene(t: Readonly<{ after(end: () => Promise
     /** Somebody asks for something that needs a yes. */
     async asksForApproval(): Promise<void> {
       olga.says('/deploy version 2.4.1', { in: team });
-      await team.nextMessage(/wants to use/);
+      await team.nextMessage(/needs a yes to use/);
     },
   };
 }

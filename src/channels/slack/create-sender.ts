@@ -49,8 +49,7 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
   const tables = me.agentView === true;
   return {
     async send(conversation, part, key, begin) {
-      const { chat } = conversation;
-      const { markdown } = part;
+      const [{ chat }, { markdown }] = [conversation, part];
       if (aloneIn(chat, part) !== undefined && part.file !== undefined)
         throw new SendError('refused', 'Slack shows files to everybody in a channel');
       // Sharing the files sends the message.
@@ -85,6 +84,7 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
     },
 
     async edit({ chat }, receipt, part) {
+      refuseAlone(receipt);
       const message = await write({ markdown: part.markdown, tables });
       await edits.wait(updateRateLimit);
       const fixed = { channel: chat, ts: receipt.id };
@@ -97,14 +97,19 @@ export function createSender({ call, me }: SlackApi, { posts, edits }: SlackPace
       }
     },
 
-    remove: ({ chat }, { id }) => removeMessage(call, { channel: chat, ts: id }),
+    remove: async ({ chat }, receipt) => removeMessage(call, chat, receipt),
   };
 }
 
-async function removeMessage(
-  call: CallSlack,
-  place: Readonly<{ channel: string; ts: string }>,
-): Promise<void> {
+/** Slack changes and removes no message that one person alone sees. */
+function refuseAlone({ onlyTo }: Receipt): void {
+  if (onlyTo !== undefined)
+    throw new SendError('refused', 'Slack does not change what one person alone sees');
+}
+
+async function removeMessage(call: CallSlack, channel: string, receipt: Receipt): Promise<void> {
+  refuseAlone(receipt);
+  const place = { channel, ts: receipt.id };
   try {
     await whenClosed(call, place, () => call('chat.delete', place));
   } catch (error) {

@@ -2,6 +2,7 @@ import type { App } from '../../app.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { codedAnswer, plainWord, type PlainWord } from '../../core/plain-words.ts';
+import { toSenderAlone } from '../../replies/replies.ts';
 import type { Approvals, ApprovalAnswer } from './approvals.ts';
 
 /** Milliseconds of tolerance, because Telegram gives times in whole seconds. */
@@ -11,7 +12,8 @@ const answers = { yes: 'approve', no: 'deny', always: 'always' } as const satisf
   Record<PlainWord, ApprovalAnswer>
 >;
 
-type Deps = Readonly<{ approvals: Pick<Approvals, 'answer' | 'awaits'> }> & Pick<App, 'store' | 'replies'>;
+type Deps = Readonly<{ approvals: Pick<Approvals, 'answer' | 'awaits' | 'groupOf'> }> &
+  Pick<App, 'store' | 'replies'>;
 
 /**
  * Answers an open question outside the queue (Q4). Returns false if the message answers none. Without a mention a
@@ -19,16 +21,22 @@ type Deps = Readonly<{ approvals: Pick<Approvals, 'answer' | 'awaits'> }> & Pick
  */
 export async function answerByText(message: Message, isAddressed: boolean, deps: Deps): Promise<boolean> {
   const { approvals, store, replies } = deps;
-  const { sender, conversation } = message;
-  const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
+  const { sender, chatType } = message;
   const written = codedAnswer(message.text);
+  const group =
+    chatType === 'private' && written !== undefined
+      ? await approvals.groupOf(written.code, sender.id)
+      : undefined;
+  const conversation = group ?? message.conversation;
+  const who = { sender: sender.id, name: sender.name, language: sender.language };
+  const from = { ...who, conversation, typed: true } as const;
   const isHeard = isAddressed || (written !== undefined && (await approvals.awaits(written.code, from)));
   const answer = isHeard ? (written ?? (await plainAnswer(message, store))) : undefined;
   if (answer === undefined) return false;
   const answered = await approvals.answer(answer.code, from, answers[answer.word]);
   if (answered.kind === 'unknown') return false;
   // If the answer was taken, the question itself shows the outcome.
-  if (answered.kind !== 'taken') await replies.answer(message, answered.text);
+  if (answered.kind !== 'taken') await replies.answer(message, answered.text, toSenderAlone(message));
   return true;
 }
 

@@ -1,12 +1,13 @@
 import type { ApprovalRequest } from '../../core/approval.ts';
 import type { AuditEvent } from '../../audit/audit-event.ts';
+import type { Button } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import { whoMayApprove } from '../../access/approvers.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import type { DeliverArtifacts, Requester } from '../../core/tool.ts';
 import { codeBlock, inlineCode, printable } from '../../lib/text/text.ts';
 import type { Replies } from '../../replies/replies.ts';
-import type { PendingRequest, JsonValue } from '../../store/pending-requests.ts';
+import type { JsonObject, JsonValue, PendingRequest } from '../../store/pending-requests.ts';
 
 const wholeFile = 'what-is-asked.txt';
 
@@ -18,11 +19,15 @@ const shortEnough = 2_500;
 
 type Rows = Awaited<ReturnType<Replies['rows']>>;
 
-/** `input` stays visible when the outcome is shown. Undefined: other messages show it. */
-type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
+/**
+ * `input` stays visible when the outcome is shown. Undefined: other messages show it. `details` are for people who may
+ * answer; undefined in a direct message, where the question shows them.
+ */
+type ApprovalQuestion = Readonly<{ rows: Rows; input?: string; details?: JsonObject }>;
 
 /**
- * Makes the question, in one message if possible (T8). If the input is too long for that, it goes into a file or into
+ * Makes the question. In a group it says who wants to use what, with a button for those who may answer (U16). In a
+ * direct message it is one message if possible (T8). If the input is too long for that, it goes into a file or into
  * several messages, and is never cut.
  */
 export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
@@ -31,42 +36,83 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
     call: ApprovalRequest,
     deliverArtifacts: DeliverArtifacts | undefined,
   ): Promise<ApprovalQuestion> => {
-    const say = sayIn(call.requester.language);
-    const whole = describeCall(call.tool, call.input, call.skill, say);
-    const rows = await rowsOn(id, call, whole);
     const { requester, toolUseId } = call;
+    const say = sayIn(requester.language);
+    const whole = describeCall(call.tool, call.input, call.skill, say);
     /** The input as it will be shown, with secrets redacted (S2). */
     const inView = async (input: string): Promise<string | undefined> => {
       const shown = await replies.rows(requester.conversation, '', `${forWhom(requester, say)}${input}`);
       return shown[0]?.part.markdown;
     };
+    const rows = await rowsOn(id, call, whole);
+    const short = describeInputInShort(call.input, say);
+    if (requester.chatType !== 'private')
+      return {
+        rows: await neutralRows(replies, id, call),
+        input: await inView(rows.length === 1 ? describeInput(call.input) : short),
+        details: detailsOf(call, say),
+      };
     if (rows.length === 1) return { rows, input: await inView(describeInput(call.input)) };
     if (deliverArtifacts === undefined) return { rows };
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
     const handed = await deliverArtifacts([{ name: wholeFile, mime: 'text/plain', data: whole }], of);
     if (handed[0]?.ok !== true) return { rows };
-    const short = describeInShort(call.tool, call.input, call.skill, say);
-    const input = await inView(describeInputInShort(call.input, say));
-    return { rows: await rowsOn(id, call, short), input };
+    const inShort = describeInShort(call.tool, call.input, call.skill, say);
+    return { rows: await rowsOn(id, call, inShort), input: await inView(short) };
   };
 
   function rowsOn(id: string, call: ApprovalRequest, what: string): Promise<Rows> {
     const { requester, standing } = call;
     const say = sayIn(requester.language);
-    const words = [say`yes`, say`no`, ...(standing === undefined ? [] : [say`always`])];
-    const answers = words.map((word) => inlineCode(`${word} ${id}`)).join(' / ');
     const others = call.others && whoMayApprove(call.others, say);
     const because = [call.because, others].filter((one) => one !== undefined).map((one) => `\n\n${one}`);
-    const question = say`Approve it within 5 minutes? Press a button, or reply ${answers}.`;
+    const question = askForAnswer(id, standing !== undefined, say);
     const text = `${forWhom(requester, say)}${what}${because.join('')}\n\n${question}`;
-    const buttons = [
-      { label: say`Approve`, action: `ask:${id}:approve` },
-      { label: say`Deny`, action: `ask:${id}:deny` },
-      ...(standing === undefined ? [] : [{ label: say`Always`, action: `ask:${id}:always` }]),
-    ];
+    const buttons = answerButtons(id, standing !== undefined, say);
     const { conversation, replyTo } = requester;
     return replies.rows(conversation, `ask:${id}`, text, { buttons, replyTo });
   }
+}
+
+/** What everybody in a group reads of a question (U16). */
+function neutralRows(
+  replies: Parameters<typeof createApprovalQuestion>[0],
+  id: string,
+  { tool, skill, byApprover, others, requester }: ApprovalRequest,
+): Promise<Rows> {
+  const say = sayIn(requester.language);
+  const needs =
+    skill === undefined
+      ? say`I need a yes to use ${code(tool)}.`
+      : say`The skill ${code(skill)} needs a yes to use ${code(tool)}.`;
+  const who =
+    others === undefined
+      ? byApprover === true && say`An owner or an approver has to answer.`
+      : say`Another approver has to answer.`;
+  const text = [needs, ...(who === false ? [] : [who])].join(' ');
+  const buttons = [{ label: say`Details`, action: `ask:${id}:details` }];
+  const { conversation, replyTo } = requester;
+  return replies.rows(conversation, `ask:${id}`, `${forWhom(requester, say)}${text}`, { buttons, replyTo });
+}
+
+function detailsOf({ input, because, others }: ApprovalRequest, say: Say): JsonObject {
+  const known = JSON.parse(JSON.stringify(input ?? null)) as JsonValue;
+  return { input: known, because, others: others && whoMayApprove(others, say) };
+}
+
+/** Says how to answer, with the words that do it without a button. */
+export function askForAnswer(id: string, canStand: boolean, say: Say): string {
+  const words = [say`yes`, say`no`, ...(canStand ? [say`always`] : [])];
+  const answers = words.map((word) => inlineCode(`${word} ${id}`)).join(' / ');
+  return say`Approve it within 5 minutes? Press a button, or reply ${answers}.`;
+}
+
+export function answerButtons(id: string, canStand: boolean, say: Say): readonly Button[] {
+  return [
+    { label: say`Approve`, action: `ask:${id}:approve` },
+    { label: say`Deny`, action: `ask:${id}:deny` },
+    ...(canStand ? [{ label: say`Always`, action: `ask:${id}:always` }] : []),
+  ];
 }
 
 /** Names the person whom the call is for, in chats where several people ask. A name in code notifies nobody. */

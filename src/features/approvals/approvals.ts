@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import { chatIdOf, conversationKey, type Conversation } from '../../core/conversation.ts';
+import { chatIdOf, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
 import type { DeliverArtifacts } from '../../core/tool.ts';
 import { waitUntil } from '../../lib/async/wait-until.ts';
 import type { PendingRequest } from '../../store/pending-requests.ts';
 import type { Store } from '../../store/store.ts';
 import type { Audit } from '../../audit/create-audit.ts';
+import type { ApprovalDetails } from './approval-details.ts';
+import { askedIn, createShowDetails } from './show-details.ts';
+import type { Press } from '../../core/channel.ts';
 import { createApprovalQuestion, isApproved, outcomeText, textOfJson } from './approval-question.ts';
 import { createFinishApproval, standingRuleOf, type FinishApproval } from './finish-approval.ts';
 import type { Approval, ApprovalRequest, AskPeople } from '../../core/approval.ts';
@@ -21,10 +24,24 @@ type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } 
 export const approvalAnswers = ['approve', 'deny', 'always'] as const;
 export type ApprovalAnswer = (typeof approvalAnswers)[number];
 
-type Answerer = Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>;
+/** `typed`: the answer came in words. In a group it counts once the person was shown what they approve (U16). */
+type Answerer = Readonly<{
+  sender: string;
+  name?: string;
+  language?: string;
+  conversation: Conversation;
+  typed?: true;
+}>;
 
 export type Approvals = Readonly<{
   request: AskPeople['request'];
+  /** Shows a group's question in full to the person who pressed, if they may answer it. Returns what else to tell them. */
+  showDetails(id: string, press: Press): Promise<string | undefined>;
+  /**
+   * The group where this question was asked, if the person was shown it in full and may answer from their direct
+   * message. Undefined: only its own conversation counts.
+   */
+  groupOf(id: string, person: string): Promise<Conversation | undefined>;
   /** Takes an answer, once, from the requester or an approver. */
   answer(id: string, from: Answerer, value: ApprovalAnswer): Promise<Answered>;
   /** Whether the question is open in this person's conversation and they may answer it. */
@@ -46,6 +63,7 @@ type ApprovalOptions = Readonly<{
   approvers(): readonly string[];
   isOwner(sender: string): Promise<boolean>;
   rules: Pick<StandingRules, 'add' | 'covers'>;
+  details: ApprovalDetails;
   canAsk(conversation: Conversation): boolean;
   stopping: AbortSignal;
 }>;
@@ -130,7 +148,7 @@ function createAskOnce({ replies }: ApprovalOptions, { store, clock }: ApprovalH
   ): Promise<void> => {
     if (await isAsked(id)) return;
     const { tool, skill, standing, byApprover, requester, transcript, toolUseId } = call;
-    const { rows: outbox, input } = await question(id, call, deliverArtifacts);
+    const { rows: outbox, input, details } = await question(id, call, deliverArtifacts);
     const now = clock.now();
     await store.pendingRequests.add({
       id,
@@ -147,6 +165,7 @@ function createAskOnce({ replies }: ApprovalOptions, { store, clock }: ApprovalH
         language: requester.language,
         chatType: requester.chatType,
         input,
+        details,
         standing,
         byApprover,
         fourEyes: call.others === undefined ? undefined : true,
@@ -177,14 +196,8 @@ function createTakeAnswers(
     finishCutOff,
     outcomeNow,
   }: ApprovalHost & FinishApproval & Readonly<{ look(id: string): Promise<PendingRequest | undefined> }>,
-): Pick<Approvals, 'awaits' | 'answer'> {
-  /** The approval with this id if it was asked in this conversation. */
-  async function askedIn(conversation: Conversation, id: string): Promise<PendingRequest | undefined> {
-    const request = await store.pendingRequests.find(id);
-    const isHere =
-      request !== undefined && conversationKey(request.conversation) === conversationKey(conversation);
-    return isHere && request.kind === 'approval' ? request : undefined;
-  }
+): Omit<Approvals, 'request' | 'finishApproval' | 'attend'> {
+  const { details } = options;
 
   /** This includes people who may only say no: their answer tells them who may say yes. */
   async function mayAnswer(request: PendingRequest, sender: string): Promise<boolean> {
@@ -193,18 +206,25 @@ function createTakeAnswers(
 
   return {
     async awaits(id, { sender, conversation }) {
-      const request = await askedIn(conversation, id);
+      const request = await askedIn(store, conversation, id);
       return request?.state === 'open' && request.expiresAt > clock.now() && mayAnswer(request, sender);
     },
-    async answer(id, { sender, name, language, conversation }, value) {
+    ...createShowDetails(options, { store, look, finish, outcomeNow }),
+    async answer(id, { sender, name, language, conversation, typed }, value) {
       const say = sayIn(language);
-      const request = await askedIn(conversation, id);
+      const request = await askedIn(store, conversation, id, typed !== true);
       if (request === undefined) return { kind: 'unknown' };
       const refused = await whyNotTheirs(request, { sender, approves: value !== 'deny' }, options, say);
       if (refused !== undefined) {
         log.warn({ request: id, sender }, 'somebody without the right answered an approval');
         return { kind: 'not_yours', text: refused };
       }
+      const isBlind = typed === true && value !== 'deny' && request.payload['details'] !== undefined;
+      if (isBlind && !(await details.wereShown(request, sender)))
+        return {
+          kind: 'not_yours',
+          text: say`Press Details below my question first, so that you see what you approve.`,
+        };
       if (value === 'always' && standingRuleOf(request) === undefined)
         return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
       const given = { by: sender, name, value, at: clock.now() };

@@ -3,6 +3,7 @@ import { expired, type Feature, type WhyAsked } from '../../core/feature.ts';
 import { sayOrigin } from '../../core/provenance.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
+import { createApprovalDetails } from './approval-details.ts';
 import { answerByText } from './answer-by-text.ts';
 import { approvalAnswers, createApprovals, type Approvals } from './approvals.ts';
 import { approvalOperations } from './operations.ts';
@@ -25,23 +26,38 @@ function atRest(desk: Desk, rules: StandingRules, answer?: Approvals['answer']) 
 function createApprovalsFeature(app: App): Feature {
   const { config, users } = app;
   const rules = rulesOf(app);
+  const details = createApprovalDetails(app);
   const questions = createApprovals(
-    { ...app, rules, approvers: () => config().policy.approvers, isOwner: users.isOwner },
+    { ...app, rules, details, approvers: () => config().policy.approvers, isOwner: users.isOwner },
     app,
   );
   return {
     name: 'approvals',
     ...atRest(app, rules, questions.answer),
+    async forget(sender) {
+      await details.forget(sender);
+      await rules.forget(sender);
+    },
     ask: { request: questions.request, covers: rules.covers },
     takes: {
       answer: (message, isAddressed) => answerByText(message, isAddressed, { ...app, approvals: questions }),
     },
     presses: {
-      async ask({ press: { sender, conversation } }, [id = '', value]) {
+      async ask({ press }, [id = '', value]) {
+        const { sender } = press;
         const say = sayIn(sender.language);
+        if (value === 'details') {
+          const told = await questions.showDetails(id, press);
+          return told === undefined ? undefined : { told: told.replaceAll('`', '') };
+        }
         const answer = approvalAnswers.find((known) => known === value);
         if (answer === undefined) return { told: say(expired) };
-        const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
+        const from = {
+          sender: sender.id,
+          name: sender.name,
+          conversation: press.conversation,
+          language: sender.language,
+        };
         const answered = await questions.answer(id, from, answer);
         if (answered.kind === 'taken') return undefined;
         return { told: answered.kind === 'unknown' ? say(expired) : answered.text.replaceAll('`', '') };

@@ -6,6 +6,7 @@ import { sayIn } from '../../core/texts/say.ts';
 import { interrupted } from '../../core/tool-call.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { ApprovalDetails } from './approval-details.ts';
 import { partKey, type Replies } from '../../replies/replies.ts';
 import { outcomeKey, type PendingRequest } from '../../store/pending-requests.ts';
 import type { Store } from '../../store/store.ts';
@@ -28,7 +29,12 @@ export function createFinishApproval(
   {
     replies,
     rules,
-  }: Readonly<{ replies: Pick<Replies, 'rows'>; rules: Pick<StandingRules, 'add' | 'covers'> }>,
+    details,
+  }: Readonly<{
+    replies: Pick<Replies, 'rows'>;
+    rules: Pick<StandingRules, 'add' | 'covers'>;
+    details: ApprovalDetails;
+  }>,
   {
     store,
     audit,
@@ -52,7 +58,11 @@ export function createFinishApproval(
     const text = isCutOff ? await outcomeNow(request) : outcomeText(request);
     const input = textOfJson(request.payload['input']);
     const whole = input === '' ? text : `${text}\n\n${input}`;
-    await store.commit({ outbox: await replies.rows(request.conversation, key, whole) });
+    const inGroup = request.payload['details'] !== undefined;
+    const outbox = await replies.rows(request.conversation, key, inGroup ? text : whole);
+    await store.commit({
+      outbox: inGroup ? [...(await details.outcomes(request, whole)), ...outbox] : outbox,
+    });
   }
 
   async function outcomeNow(request: PendingRequest): Promise<string> {

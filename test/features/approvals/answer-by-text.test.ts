@@ -43,6 +43,7 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
         return { kind: 'taken', text: '' };
       },
       awaits: async (id: string) => id === 'ABCDEFG0',
+      groupOf: async () => undefined,
     } as unknown as Parameters<typeof answerByText>[2]['approvals'],
     store,
     replies: { answer: async () => assert.fail('nobody is answered') } as unknown as App['replies'],
@@ -236,6 +237,7 @@ test('T8 an answer that does not count is told, an unknown code is an ordinary m
       approvals: {
         answer: async (...asked) => (given.push(asked), kind === 'unknown' ? { kind } : { kind, text: kind }),
         awaits: async () => true,
+        groupOf: async () => undefined,
       },
       store,
       replies: { answer: async (_: Message, text: string) => void told.push(text) } as App['replies'],
@@ -246,7 +248,7 @@ test('T8 an answer that does not count is told, an unknown code is an ordinary m
   );
   assert.deepEqual(told, ['late', 'not_yours']);
   const { sender, conversation } = makeMessage();
-  const from = { sender: sender.id, name: sender.name, conversation, language: sender.language };
+  const from = { sender: sender.id, name: sender.name, conversation, language: sender.language, typed: true };
   assert.deepEqual(given[0], ['ABCDEFG0', from, 'approve']);
 });
 

@@ -13,6 +13,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { openStoreFor, storeNames, type StoreName } from '../../support/crash/stores.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { noPostgres } from '../../support/postgres.ts';
+import { noDetails } from '../../support/no-details.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { until } from '../../support/until.ts';
 
@@ -57,6 +58,7 @@ async function stage(t: TestContext, name: StoreName) {
             { key: `${key}#0`, conversation: to, part: { markdown, buttons: more?.buttons ?? [] } },
           ],
         },
+        details: noDetails,
         approvers: () => [],
         isOwner: async () => false,
         rules: createStandingRules({ stored: store.keyed('standing-rules'), audit: itsAudit }),

@@ -6,6 +6,7 @@ import { createApprovals } from '../../../src/features/approvals/approvals.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
+import { noDetails } from '../../support/no-details.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
 
@@ -34,6 +35,7 @@ async function setUp(
           return [{ key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } }];
         },
       },
+      details: noDetails,
       approvers: () => ['telegram:9'],
       isOwner: async (sender) => sender === 'telegram:1',
       rules: { add, covers: async () => false },
