@@ -11,6 +11,7 @@ import { doctorTimes } from './doctor.ts';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { recallTimes, timesOn } from './recall.ts';
 import { routineTimes, withSleeping } from './routines.ts';
+import { rehearseWeek } from './rehearse.ts';
 import { measureSandbox } from './sandbox.ts';
 import { openStage, type StageOptions } from './stage.ts';
 import { measureStreaming } from './streaming.ts';
@@ -43,6 +44,7 @@ await bench(
 );
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('L2 skillet doctor without the network, the whole process, beside --help', doctorTime);
+await bench('L20 skillet rehearse over a week of 5,000 messages, the whole process', rehearsal);
 await bench('B4 idle memory: resident, five seconds after a first turn, at the second start', idleMemory);
 await bench('M12 memory: resident, before and after twenty photos in a row', pictureMemory);
 await bench('B7 a command in the sandbox, and the same started by itself', sandboxed);
@@ -160,6 +162,11 @@ async function startTime(): Promise<void> {
       `median ${quantile(all, 0.5).toFixed(0)} ms, most ${Math.max(...all).toFixed(0)} ms (${starts})`,
     );
   }
+}
+
+async function rehearsal(): Promise<void> {
+  const { seconds, megabytes, judged } = await rehearseWeek(5_000);
+  print('skillet', `${seconds.toFixed(1)} s, ${Math.round(megabytes)} MB at most, ${judged} entries judged`);
 }
 
 async function doctorTime(): Promise<void> {

@@ -9,14 +9,14 @@ import { openRunningBot } from './support/running-bot.ts';
 /**
  * Each `$ skillet …` that documents show with what it prints. test/docs-init has `init`, test/end-to-end/public-skills
  * `chat`, test/end-to-end/feedback-to-test the page
- * about feedback, test/cli/prove.test.ts the one for auditors. `sandbox status` says what a machine can do, `mcp list` what servers say.
+ * about feedback, test/cli/prove.test.ts the one for auditors. `rehearse` is in test/operator/rehearse.test.ts. `sandbox status` says what a machine can do, `mcp list` what servers say.
  */
 const shown = documents()
   .filter(({ file }) => !['docs/how-to/feedback.md', 'docs/how-to/prove.md'].includes(file))
   .flatMap(({ file, text }) =>
     blocksOf(text).flatMap((block) => {
       const [command = '', ...printed] = block.text.split('\n');
-      return /^\$ skillet (?!init|chat|sandbox|mcp)/.test(command)
+      return /^\$ skillet (?!init|chat|sandbox|mcp|rehearse)/.test(command)
         ? [{ file, command: command.slice(2), printed: printed.join('\n').trim() }]
         : [];
     }),

@@ -37,7 +37,7 @@ export function whoMayApprove(others: readonly string[], say: Say): string {
  * asked for themselves.
  */
 export async function whyNotTheirs(
-  { requester, payload }: PendingRequest,
+  { requester, payload }: Readonly<{ requester: string; payload: PendingRequest['payload'] }>,
   { sender, approves }: Readonly<{ sender: string; approves: boolean }>,
   { approvers, isOwner }: Deciders,
   say: Say,

@@ -4,8 +4,9 @@ import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import type { AuditEvent } from './audit-event.ts';
 import { auditFiles, auditFolder, auditKeyFile, lastLine, lostStore, openAuditKey } from './audit-files.ts';
-import { createAuditNames } from './audit-names.ts';
+import { createAuditNames, revealed } from './audit-names.ts';
 import { exportAudit, type Exported } from './export-audit.ts';
+import { matchLines } from './match-lines.ts';
 import { meetingsIn, type Meeting } from './meetings.ts';
 import { expiredFiles, pruneAudit } from './prune-audit.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -39,6 +40,8 @@ export type Audit = Readonly<{
   prune(before: number): Promise<void>;
   /** Returns the last lines, oldest first, with the ids that are still known. */
   tail(lines: number): Promise<readonly string[]>;
+  /** Returns the lines at this ISO time or later, with the ids that are still known. */
+  since(time: string): Promise<readonly string[]>;
   /** Who wrote to the bot in which direct messages, as far as the audit still knows their ids. */
   meetings(): Promise<readonly Meeting[]>;
   /** Makes the lines of these people and conversations anonymous, threads included (Q12). */
@@ -183,6 +186,18 @@ export function createAudit(options: {
         if (text !== '') newest.unshift(...text.split('\n').slice(newest.length - lines));
       }
       return Promise.all(newest.map(names.reveal));
+    },
+    async since(time) {
+      await writing;
+      const ids = await names.all();
+      const first = path.join(auditFolder(dataDir), `${time.slice(0, 10)}.jsonl`);
+      const files = (await auditFiles(dataDir)).filter((file) => file >= first);
+      const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+      const lines = texts.flatMap((text) => text.trimEnd().split('\n'));
+      return matchLines(
+        lines.filter((line) => readLine(line) !== undefined),
+        { since: time },
+      ).map((line) => revealed(line, ids));
     },
     async meetings() {
       await writing;

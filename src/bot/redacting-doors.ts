@@ -86,7 +86,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       ...same('startWorker', 'next', 'sending', 'sent', 'repeated', 'givenUp', 'revive', 'pending'),
       ...same('show', 'shown', 'receipt', 'sentAs'),
     },
-    transcripts: same('current', 'read', 'archive', 'answered'),
+    transcripts: same('current', 'read', 'archive', 'answered', 'turnsSince'),
     groupContext: {
       add: (add) => (message, now) => add(cleanMessage(message, redact), now),
       ...same('remove', 'recent'),

@@ -46,6 +46,8 @@ export async function main(args: readonly string[]): Promise<void> {
 function parser(): Parser {
   const skillet = new Parser(skilletHere())
     .description('A self-hosted chat bot for Telegram and Slack that runs skills as isolated subagents.')
+    // Options behind a command belong to it, such as `rehearse --version FOLDER`.
+    .enablePositionalOptions()
     .version(skilletVersion(), '--version')
     .addHelpText('after', asTypedHere(help))
     .exitOverride();

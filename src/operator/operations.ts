@@ -21,6 +21,7 @@ import { skillQuality } from './look/skill-quality.ts';
 import { skillRows, skillText } from './look/skill-rows.ts';
 import { listTurns } from './look/list-turns.ts';
 import type { OperateDeps } from './operate-deps.ts';
+import { readRehearsalRecord } from './rehearse/rehearsal-record.ts';
 import { statusOf, tasksOf } from './status-of.ts';
 
 const installed = z.object({
@@ -58,6 +59,7 @@ const auditExport = z.object({
   until: isoTime,
   person: auditPersonId,
 });
+const rehearsedSince = z.iso.datetime({ error: 'write a time such as "2026-11-24T00:00:00Z"' });
 const turnsAsked = z.object({ conversation: textInput, most: z.int().min(1).max(200) });
 /** What an operator can ask of a bot or of its store: by the command line, the control socket, or a page. */
 export function ownOperations(deps: OperateDeps) {
@@ -162,6 +164,8 @@ export function ownOperations(deps: OperateDeps) {
       const found = matchLines(await audit.tail(isFiltered ? mostSearched : lines), filter);
       return found.slice(-lines).map(withoutDirectArguments);
     }),
+    /** What was done since a time, as far as a config decides about it, without words of anybody. */
+    rehearse: reads(rehearsedSince, (since) => readRehearsalRecord(since, deps)),
     'audit verify': reads(noInput, () => audit.verify()),
     'audit key': reads(noInput, async () => ({ publicKey: await audit.publicKey() })),
     'audit export': changes(auditExport, (to) => audit.exportTo(to)),

@@ -217,6 +217,17 @@ export type Transcripts = Readonly<{
   /** Starts a new, empty transcript for the conversation (M8). */
   archive(conversationKey: string): Promise<void>;
   answered(conversationKey: string): Promise<boolean>;
+  /** Messages of people that became a turn, or part of one, at this time or later, without their words (L20). */
+  turnsSince(at: number): Promise<readonly TurnOf[]>;
+}>;
+
+/** Who wrote where and when. `chatType` is undefined if the entry does not show it. */
+export type TurnOf = Readonly<{
+  sender: string;
+  /** Key of the conversation, without the id of an archived transcript. */
+  conversation: string;
+  at: number;
+  chatType: 'private' | 'group' | undefined;
 }>;
 
 export type Use = Omit<UsageRow, 'requests'>;

@@ -3,7 +3,7 @@ import type { Entry } from '../core/entry.ts';
 import type { Log } from '../lib/log.ts';
 import { readShared } from './newer-row.ts';
 import type { Sql } from './sql.ts';
-import type { StoredEntry, Transcripts } from './store.ts';
+import type { StoredEntry, Transcripts, TurnOf } from './store.ts';
 import { storedEntry } from './stored-entry.ts';
 import { readStored } from './stored-json.ts';
 
@@ -31,7 +31,48 @@ export function createTranscripts(sql: Sql, log: Log): Transcripts {
       await sql.write('process', begin(`${conversation}@${randomUUID()}`, conversation));
     },
     answered: async (conversation) => (await sql.read(answer(conversation))).length > 0,
+    turnsSince: createTurnsSince(sql),
   };
+}
+
+/** How many entries are read in one statement. */
+const page = 500;
+
+function createTurnsSince(sql: Sql): Transcripts['turnsSince'] {
+  // Keys contain no "#", so what has one is the journal of a run.
+  const said = sql.statement<Readonly<{ seq: number; transcript: string; entry: string }>>(
+    `SELECT seq, transcript, entry FROM entries WHERE seq > ?2 AND kind = 'user' AND transcript IN (
+       SELECT transcript FROM transcript_times WHERE last_at >= ?1 AND NOT ${sql.dialect.contains('transcript', `'#'`)})
+     ORDER BY seq LIMIT ${page}`,
+  );
+  return async (at) => {
+    const turns: TurnOf[] = [];
+    for (let after = 0; ;) {
+      const rows = await sql.read(said(at, after));
+      for (const { transcript, entry } of rows) {
+        const read = readStored(storedEntry, entry);
+        if (read.ok && read.value.kind === 'user' && read.value.at >= at)
+          turns.push(...turnOf(read.value, transcript));
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return turns;
+      after = last.seq;
+    }
+  };
+}
+
+function turnOf(
+  { sender, item, content, at, unattended }: Extract<Entry, { kind: 'user' }>,
+  transcript: string,
+): readonly TurnOf[] {
+  if (sender === undefined || item === undefined || unattended === true) return [];
+  const conversation = transcript.replace(/@.*$/s, '');
+  const texts =
+    typeof content === 'string' ? [content] : content.map((block) => ('text' in block ? block.text : ''));
+  // Only what is said in a group has its author on it (M8). On Telegram and the terminal, a person's own chat has their id.
+  const isRoom = texts.some((text) => typeof text === 'string' && text.includes('<message from='));
+  const chatType = isRoom ? 'group' : conversation === sender ? 'private' : undefined;
+  return [{ sender, conversation, at, chatType }];
 }
 
 /** Reads a transcript from its newest readable summary on, with the earlier entries that the summary keeps. */

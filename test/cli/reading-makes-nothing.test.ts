@@ -28,6 +28,7 @@ const reading: readonly (readonly string[])[] = [
   ['outbox', 'list'],
   ['pair', 'list'],
   ['policy', 'list'],
+  ['rehearse'],
   ['routines'],
   ['sandbox', 'status'],
   ['skill', 'list'],

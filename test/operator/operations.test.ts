@@ -70,6 +70,7 @@ test('L1 every operation that says so works without input, twice, and changes no
     'audit tail': { lines: 20 },
     stats: '2026-01-01',
     'memory list': 'telegram:42',
+    rehearse: '2026-01-01T00:00:00Z',
     'skill text': 'dice',
     'turn list': { conversation: 'telegram:42', most: 20 },
     'access decisions': {

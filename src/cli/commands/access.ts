@@ -4,6 +4,25 @@ import { argument, command, flag, option, optional, senderId } from '../command.
 /** Commands that say who may do what, and why. */
 export const accessCommands = [
   command({
+    name: 'rehearse',
+    about:
+      'judge what was done by a new config, or by another version, and say what would be decided otherwise',
+    options: {
+      since: option<string>('when', 'from this time on: 2h, 7d ago, or a day such as 2026-11-24', {
+        preset: '7d',
+      }),
+      version: option('folder', 'judge by another checkout of Skillet, such as the next version'),
+      record: option(
+        'file',
+        'judge this record and print the verdicts; a rehearsal by another version does this',
+      ),
+    },
+    examples: ['skillet rehearse --config new.toml', 'skillet rehearse --version ../skillet-next --since 2d'],
+    needs: 'bot',
+    json: true,
+    run: async (given) => (await import('../rehearse.ts')).rehearse(given),
+  }),
+  command({
     name: 'access explain',
     about: 'say who may talk and use skills in a chat, by which rule, and what would change that',
     args: { user: argument('the id of a person, such as telegram:42', senderId) },

@@ -46,6 +46,7 @@ const noAudit: Audit = {
   publicKey: async () => '',
   prune: async () => undefined,
   tail: async () => [],
+  since: async () => [],
   meetings: async () => [],
   forget: async () => undefined,
   settled: async () => undefined,

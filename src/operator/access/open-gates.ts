@@ -10,20 +10,27 @@ import { createPeople } from '../../access/create-people.ts';
 import { accessDecisions, type AccessDecisions, type Writer } from './access-decisions.ts';
 import { terminalAccess } from '../terminals/take-terminal.ts';
 
-/** Decides access as the bot would, with a store in memory that knows nobody and ends with this. */
+/**
+ * Decides access as the bot would, with a store in memory that ends with this. It knows nobody but those in `known`, by
+ * the namespace of the store.
+ */
 export async function openGates(
   config: Config,
   { registry, log }: Readonly<{ registry: Registry; log: Log }>,
+  known: Readonly<Record<string, readonly (readonly [key: string, value: unknown])[]>> = {},
 ): Promise<
   Readonly<{
     decide(writer: Writer): Promise<AccessDecisions>;
     pair(sender: string): Promise<void>;
+    isOwner(sender: string): Promise<boolean>;
     close(): Promise<void>;
   }>
 > {
   const clock = systemClock;
   const memory = 'sqlite::memory:';
   const store = await openStore(memory, { log });
+  for (const [namespace, values] of Object.entries(known))
+    for (const [key, value] of values) await store.keyed(namespace).set(key, value);
   // No decision here is lasting, so nothing is recorded.
   const { dataDir } = config.bot;
   const audit = createAudit({ dataDir, place: auditPlace(memory, dataDir), keyed: store.keyed, clock, log });
@@ -33,6 +40,7 @@ export async function openGates(
   return {
     decide: (writer) => accessDecisions(writer, { users, accessOf, inForce: async () => inForce }),
     pair: (sender) => users.pair({ sender, name: sender, since: clock.now() }),
+    isOwner: users.isOwner,
     close: store.close,
   };
 }

@@ -113,7 +113,7 @@ export function watchStore(store: Store, health: Pick<StoreHealth, 'met' | 'pati
       revive: refuse,
       ...same('startWorker'),
     },
-    transcripts: { current: repeat, read: repeat, archive: wait, answered: refuse },
+    transcripts: { current: repeat, read: repeat, archive: wait, answered: refuse, turnsSince: refuse },
     groupContext: { add: refuse, remove: refuse, recent: repeat },
     pendingRequests: {
       find: repeat,
