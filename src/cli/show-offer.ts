@@ -6,6 +6,7 @@ import { origins, type Skill } from '../core/skill.ts';
 import { printable, oneLine } from '../lib/text/text.ts';
 import { requestedPermissions, type SkillChange } from '../skills/install/install-compare.ts';
 import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
+import type { Bundle } from '../skills/install/read-bundles.ts';
 import type { SkillOffer, Refused } from '../skills/install/install-offers.ts';
 import { openSource } from '../skills/install/git-source.ts';
 import { quarantineFolder } from '../skills/install/install-skills.ts';
@@ -31,6 +32,39 @@ export function offerLines(offer: SkillOffer, config: Config, now: Skill | undef
       : [row('is given', `${given.join(', ')}, which [skills.${name}] sets in config`)]),
     ...replaces(now).map((text) => row('note', text)),
     ...diagnostics.map(({ code, message }) => row('note', `${code}: ${message}`)),
+  ];
+}
+
+/** The lines about a bundle: the servers that it brings, which stay off, and what of it is not read (F12). */
+export function bundleLines({ kind, name, root, servers, notes, refused }: Bundle): readonly string[] {
+  const row = (what: string, text: string): string => `  ${what.padEnd(12)} ${printable(text)}`;
+  return [
+    `bundle ${printable(name)} (${kind})${root === '' ? '' : ` in ${printable(root)}`}`,
+    ...(refused === undefined ? [] : [row('not offered', refused)]),
+    ...servers.map(({ name: server, runs, host, needsFiles }) => {
+      const where = host === undefined ? 'a program' : `at ${host}`;
+      return row(
+        'server',
+        `${server}, ${where}, off: ${runs}${needsFiles ? ' (with files of the bundle)' : ''}`,
+      );
+    }),
+    ...notes.map((note) => row('note', note)),
+  ];
+}
+
+/** What an operator writes to connect the servers of bundles. Empty if there are none. */
+export function serverSections(bundles: readonly Bundle[]): readonly string[] {
+  const servers = bundles.flatMap((bundle) => bundle.servers);
+  if (servers.length === 0) return [];
+  const files = servers.some(({ needsFiles }) => needsFiles)
+    ? [
+        'Programs and files of a bundle are not installed: clone it and write its folder as /path/to/the/bundle.',
+      ]
+    : [];
+  return [
+    'Servers of bundles stay off. To connect one, read what it does and copy its section into config.toml:',
+    ...files,
+    ...servers.flatMap(({ config }) => ['', ...config.split('\n').map(printable)]),
   ];
 }
 

@@ -8,7 +8,14 @@ import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
 import { readOffers, type Offers, type SkillOffer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
-import { changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
+import {
+  bundleLines,
+  changeLines,
+  offerLines,
+  refusedLines,
+  serverSections,
+  withSource,
+} from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { SharedOptions } from './command.ts';
@@ -50,14 +57,18 @@ export async function addSkills(
     const locked = known?.locked?.skills ?? [];
     const elsewhere = installedElsewhere(config, source);
     const { taken, free, offers } = sortOffers(found.offers, { locked, elsewhere });
-    for (const line of refusedLines(found.refused)) print(line);
+    for (const line of [...found.bundles.flatMap(bundleLines), ...refusedLines(found.refused)]) print(line);
     for (const { name } of taken)
       print(
         `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "${skilletHere()} skill remove ${name}" first`,
       );
     refuseAbsent(found, { names: names ?? [], except });
     if (found.offers.length + found.refused.length + found.others.length === 0)
-      throw new OperatorError(nothingIn(source, snapshot.entries.length, found.tooDeep));
+      throw new OperatorError(
+        found.bundles.some(({ refused }) => refused !== undefined)
+          ? 'Nothing can be installed.'
+          : nothingIn(source, snapshot.entries.length, found.tooDeep),
+      );
     const { commit } = snapshot;
     const from = { source, ref, commit };
     if (offers.length === 0) {
@@ -76,6 +87,8 @@ export async function addSkills(
     const skills = offers.map(({ name }) => name);
     await askBot(options.config, 'skills installed', { source, commit, skills });
     print(`Installed: ${namesOf(offers)}. A running bot uses it at once.`);
+    const sections = serverSections(found.bundles);
+    if (sections.length > 0) print(`\n${sections.join('\n')}`);
   });
 }
 

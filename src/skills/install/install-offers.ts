@@ -2,6 +2,7 @@ import { basename, join, dirname } from 'node:path';
 import { addressText } from '../../config/source-address.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { belongsTo, readBundles, type Bundle } from './read-bundles.ts';
 import { sizeText, type InstallLimits, type SourceEntry, type SourceSnapshot } from './install-source.ts';
 import { sha256Of } from './hash-skill.ts';
 import { readLimit, judge } from '../load-skills.ts';
@@ -31,6 +32,7 @@ export type Offers = Readonly<{
   others: readonly string[];
   /** Paths of SKILL.md files that are too many folders deep to be offered. */
   tooDeep: readonly string[];
+  bundles: readonly Bundle[];
 }>;
 
 /**
@@ -43,7 +45,9 @@ export async function readOffers(
   options: Readonly<{ limits: InstallLimits; strict: boolean; wanted?: (name: string) => boolean }>,
 ): Promise<Offers> {
   const { limits, strict, wanted = () => true } = options;
-  const { found, tooDeep } = findInSource(snapshot.entries);
+  const bundles = await readBundles(snapshot);
+  const { found: all, tooDeep } = findInSource(snapshot.entries);
+  const found = all.filter(({ path }) => belongsTo(bundles, path));
   const small = found.filter(({ skillFile }) => skillFile.size <= limits.fileBytes);
   keepWithin(
     small.map(({ skillFile }) => skillFile),
@@ -74,8 +78,8 @@ export async function readOffers(
       const twice = chosen.find(({ definition }) => definition.name === name);
       // Repositories keep the same skill once for each program, such as `skills/x` and `.claude/skills/x`.
       if (twice !== undefined && twice.bytes.equals(bytes)) continue;
-      const all = [...problems, ...(twice === undefined ? [] : [`${twice.found.path} has the same name`])];
-      if (all.length > 0) refused.push({ name, path: each.path, problems: all });
+      const wrong = [...problems, ...(twice === undefined ? [] : [`${twice.found.path} has the same name`])];
+      if (wrong.length > 0) refused.push({ name, path: each.path, problems: wrong });
       else chosen.push({ found: each, definition: read.definition, notes, bytes });
     }
   }
@@ -83,7 +87,7 @@ export async function readOffers(
   keepWithin(files, snapshot, limits);
   const bytes = new Map((await snapshot.read(files)).map((read, index) => [files[index]?.path, read]));
   const offers = chosen.map((one) => toOffer(one, { snapshot, bytes, strict }));
-  return { offers, refused, others: others.sort(), tooDeep };
+  return { offers, refused, others: others.sort(), tooDeep, bundles };
 }
 
 type Chosen = Readonly<{
