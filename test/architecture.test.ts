@@ -53,7 +53,10 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^keyv$|^@keyv\//, /^src\/store\//],
   [/^pg$|^pg-boss$/, /^src\/store\/postgres\//],
   [/^gray-matter$|^yaml$/, /^src\/skills\/parse\//],
-  [/^smol-toml$/, /^src\/config\/|^src\/skills\/install\/lock-file\.ts$|^src\/skills\/skill-cases\.ts$/],
+  [
+    /^smol-toml$/,
+    /^src\/config\/|^src\/skills\/install\/(?:lock-file|read-bundles)\.ts$|^src\/skills\/skill-cases\.ts$/,
+  ],
   [/^@anthropic-ai\//, /^src\/agent\/models\/(?:anthropic-api|cloud-apis)\.ts$/],
   [/^just-bash$/, /^src\/sandbox\/virtual\//],
   [/^mdast-util-|^micromark/, /^src\/lib\/markdown\//],
