@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { doubleExports } from '../bench/house/double-exports.ts';
 import { readSources } from '../bench/house/source.ts';
+import { personPlaces } from '../src/operator/person-places.ts';
 
 const root = path.join(import.meta.dirname, '..');
 /** Rooms that most others may import. */
@@ -210,3 +211,31 @@ function importsOf(text: string): readonly Import[] {
     ...[...dynamic, ...workers].map((match) => ({ specifier: match[1] ?? '', typeOnly: false })),
   ];
 }
+
+test('L18 every namespace of values and every group of folders has a row in the table of what is held of a person', () => {
+  const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(path.join(root, 'src', name), 'utf8'));
+  const constants = new Map(
+    sources.flatMap((text) =>
+      [...text.matchAll(/export const (\w+) = '([\w.-]+)';/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]),
+    ),
+  );
+  const namespaces = sources.flatMap((text) =>
+    [...text.matchAll(/\bkeyed\((?:'([\w-]+)'|(\w+))\)/g)].flatMap(([, written, constant = '']) => {
+      if (constant === 'namespace' || constant === 'sql') return [];
+      const value = written ?? constants.get(constant);
+      assert.ok(value !== undefined, `what is the namespace ${constant}?`);
+      return [`keyed ${value}`];
+    }),
+  );
+  const groups = [...constants].flatMap(([name, value]) =>
+    /^\w+Group$/.test(name) ? [`folder ${value}`] : [],
+  );
+  assert.ok(namespaces.length > 20 && groups.length > 3);
+  const places = new Set([...namespaces, ...groups]);
+  assert.deepEqual([...places.difference(new Set(Object.keys(personPlaces)))], []);
+});
