@@ -63,12 +63,7 @@ export async function addSkills(
         `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "${skilletHere()} skill remove ${name}" first`,
       );
     refuseAbsent(found, { names: names ?? [], except });
-    if (found.offers.length + found.refused.length + found.others.length === 0)
-      throw new OperatorError(
-        found.bundles.some(({ refused }) => refused !== undefined)
-          ? 'Nothing can be installed.'
-          : nothingIn(source, snapshot.entries.length, found.tooDeep),
-      );
+    refuseNothing(found, source, snapshot.entries.length);
     const { commit } = snapshot;
     const from = { source, ref, commit };
     if (offers.length === 0) {
@@ -124,12 +119,21 @@ function installedElsewhere(config: Config, source: string): ReadonlyMap<string,
   );
 }
 
-function nothingIn(source: string, files: number, tooDeep: readonly string[]): string {
+/** Throws OperatorError if the source has no skill of any name. */
+function refuseNothing(
+  { offers, refused, others, tooDeep, bundles }: Offers,
+  source: string,
+  files: number,
+): void {
+  if (offers.length + refused.length + others.length > 0) return;
+  if (bundles.some((one) => one.refused !== undefined)) throw new OperatorError('Nothing can be installed.');
   const [deep] = tooDeep;
   const looked = `none of its ${files} files is a SKILL.md within four folders. Folders with a dot, such as .claude/skills, are looked at, too, but not .git, .venv, .cache or node_modules`;
-  return deep === undefined
-    ? `There is no skill in ${source}: ${looked}.`
-    : `There is no skill in ${source} that can be offered: ${printable(deep)} lies deeper than four folders. Copy the folder above it here and add that.`;
+  throw new OperatorError(
+    deep === undefined
+      ? `There is no skill in ${source}: ${looked}.`
+      : `There is no skill in ${source} that can be offered: ${printable(deep)} lies deeper than four folders. Copy the folder above it here and add that.`,
+  );
 }
 
 /** `taken` come from another source, `free` do not, and `offers` are the free ones that are new or changed. */

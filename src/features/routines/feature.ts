@@ -73,11 +73,9 @@ export function createRoutinesFeature(app: App): Feature {
     commands: {
       routines: (message, args) => answerRoutines(requesterOf(message), args, app),
       settings: {
-        when: (args) => ofZone.test(args),
-        isMeant: (args) => ofZone.test(args),
+        ...{ when: isOfZone, isMeant: isOfZone },
         async answer(message, args, { write }) {
-          const zone = ofZone.exec(args)?.[1] ?? '';
-          const { text, buttons } = await answerZone(zone, requesterOf(message), app, write);
+          const { text, buttons } = await answerZone(zoneIn(args), requesterOf(message), app, write);
           return { text, more: { buttons } };
         },
       },
@@ -105,6 +103,14 @@ export function createRoutinesFeature(app: App): Feature {
 }
 
 const ofZone = /^time[ _-]?zone(?:$|\s+)(.*)$/i;
+
+function isOfZone(args: string): boolean {
+  return ofZone.test(args);
+}
+
+function zoneIn(args: string): string {
+  return ofZone.exec(args)?.[1] ?? '';
+}
 
 function taskOf({ task }: Message): RoutineTask {
   if (task?.kind !== 'routine') throw new Error('this item is not of a routine');

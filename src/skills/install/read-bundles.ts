@@ -225,13 +225,7 @@ function programServer(
   const needsFiles = command.startsWith('.') || all.some((text) => text.includes('PLUGIN_ROOT}'));
   return {
     ...{ name, needsFiles, runs: [command, ...args].join(' ') },
-    config: sectionOf(name, {
-      command: here(command),
-      ...(args.length === 0 ? {} : { args: args.map(here) }),
-      ...(Object.keys(env).length === 0
-        ? {}
-        : { env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, here(value)])) }),
-    }),
+    config: sectionOf(name, { command: here(command), args: args.map(here), env: hereIn(env) }),
   };
 }
 
@@ -239,12 +233,14 @@ function remoteServer(
   name: string,
   { url, headers }: Readonly<{ url: string; headers: Readonly<Record<string, string>> }>,
 ): BundleServer {
-  const own = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, here(value)]));
-  const named = Object.keys(own).length === 0 ? {} : { headers: own };
   return {
     ...{ name, needsFiles: false, runs: url, host: URL.parse(url)?.host },
-    config: sectionOf(name, { url, ...named }),
+    config: sectionOf(name, { url, headers: hereIn(headers) }),
   };
+}
+
+function hereIn(table: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, here(value)]));
 }
 
 /** Text of a server's entry as config.toml has it, with places that an operator writes and names of variables. */
@@ -256,8 +252,11 @@ function here(text: string): string {
     .replace(/^\$\{([A-Za-z_]\w*)\}$/, '$$$1');
 }
 
-function sectionOf(name: string, server: object): string {
-  return stringify({ mcp: { [name.replace(/[^a-zA-Z0-9-]+/g, '-')]: server } }).trim();
+/** The section of a server, without lists and tables that are empty. */
+function sectionOf(name: string, server: Readonly<Record<string, string | object>>): string {
+  const filled = Object.entries(server).filter(([, value]) => Object.keys(value).length > 0);
+  const key = name.replace(/[^a-zA-Z0-9-]+/g, '-');
+  return stringify({ mcp: { [key]: Object.fromEntries(filled) } }).trim();
 }
 
 function merged(tables: readonly object[]): object {
