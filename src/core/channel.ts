@@ -42,8 +42,8 @@ export type Part = Readonly<{
   /** Steps of the work, shown above the text (U18). */
   plan?: Plan;
   /**
-   * It is about this group, and goes to a direct message instead. The group is told so once for each `key`; undefined if
-   * it is not told.
+   * It is about this group, and goes to a direct message instead. The group reads so once for each `key`; undefined if it
+   * reads nothing.
    */
   from?: Readonly<{ key?: string; conversation: Conversation }>;
   /** Set if this is a part of an answer of the agent, which people can rate (U17). */

@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts';
 
 /**
  * Set if somebody acts for a group from `conversation`, their direct message: what is for them alone goes there. `tell`
- * is the key under which the group is told so, once; undefined if it is not told.
+ * is the key under which the group reads that it did, once; undefined if it reads nothing.
  */
 export type FromDirect = Readonly<{ conversation: Conversation; tell?: string }>;
 
