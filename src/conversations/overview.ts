@@ -10,7 +10,7 @@ import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import { journalOf } from '../runs/tasks.ts';
 import { goneWords, nameModel } from '../tools/settings/chat-agent.ts';
-import type { PendingRequest } from '../store/pending-requests.ts';
+import { waitsForYes, type PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
 export type Overview = Readonly<{
@@ -98,9 +98,10 @@ export function describeTask(
   const say = sayIn(reader.language);
   const { task, sender } = message ?? {};
   const journal = task?.kind === 'run' ? journalOf(task) : undefined;
-  const request = requests.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
+  const request = requests.find((one) => waitsForYes(one) && one.transcript === journal);
   const state = takenAt === undefined ? say`waiting` : say`running`;
-  const asked = request?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
+  const isTheirs = request?.requester === reader.id && request.payload['byApprover'] !== true;
+  const asked = isTheirs ? say`waiting for your yes` : say`waiting for a yes`;
   const since = say.time(request?.askedAt ?? acceptedAt, reader.timezone ?? zone);
   const skill = skillOf(task);
   const isTold = skill !== undefined && (sender?.id === reader.id || known?.has(skill) === true);

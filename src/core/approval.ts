@@ -48,6 +48,11 @@ export type ApprovalRequest = Readonly<{
   run?: string;
 }>;
 
+/** What came of a person's answer to a question. `late`: the question had ended before. */
+export type GivenAnswer = Readonly<
+  { kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }
+>;
+
 export type Approval =
   | Readonly<{ kind: 'approved'; by: string }>
   | Readonly<{ kind: 'denied' | 'expired' | 'stopped' }>

@@ -6,8 +6,10 @@ import { button, buttons, cell, code, badge, person, conversationLink, table, ti
 import { html, nothing, type Html } from '../lib/text/html.ts';
 import type { Action, Page, PageView } from './page.ts';
 import { paged } from './paged.ts';
+import { dollars } from './usage.ts';
 
 type WaitingApproval = OutputOf<'approval list'>[number];
+type WaitingMoney = OutputOf<'money list'>[number];
 
 export const approvalsPage: Page = {
   path: '/approvals',
@@ -16,11 +18,17 @@ export const approvalsPage: Page = {
   lives: true,
   waits: 'approvals',
   async main(view) {
-    const [open, rules] = await Promise.all([view.ask('approval list'), view.ask('policy list')]);
-    const waiting = open
-      .filter(({ expiresAt }) => expiresAt > view.now)
-      .map((approval) => card(approval, view));
-    return html`${waiting.length === 0 ? html`<p class="empty">Nothing waits for a yes. Calls that a rule of [policy] holds back appear here.</p>` : waiting}
+    const [open, money, rules] = await Promise.all([
+      view.ask('approval list'),
+      view.ask('money list'),
+      view.ask('policy list'),
+    ]);
+    const isOpen = ({ expiresAt }: Readonly<{ expiresAt: number }>): boolean => expiresAt > view.now;
+    const waiting = [
+      ...open.filter(isOpen).map((approval) => card(approval, view)),
+      ...money.filter(isOpen).map((one) => moneyCard(one, view)),
+    ];
+    return html`${waiting.length === 0 ? html`<p class="empty">Nothing waits for a yes. Calls that a rule of [policy] holds back appear here, and work that would pass a budget.</p>` : waiting}
       ${howToAnswer(view, waiting.length)}
       <h2>Standing approvals</h2>
       ${standing(view, rules)}`;
@@ -91,6 +99,31 @@ function card(approval: WaitingApproval, view: PageView): Html {
   </section>`;
 }
 
+function moneyCard(money: WaitingMoney, view: PageView): Html {
+  const { id, skill, requester, conversation, askedAt, expiresAt, budget, spent, next, left, usd } = money;
+  const answer = (label: string, value: string, weight: 'main' | 'plain') =>
+    button(view, '/money/answer', {
+      ...{ label, about: `more money, ${id}`, fields: { id, answer: value }, weight },
+    });
+  return html`<section class="card ask" aria-labelledby="ask-${id}">
+    <h2 id="ask-${id}">${skill === '' ? 'An answer' : code(skill)} would pass a budget</h2>
+    <p>
+      For ${person(view, requester)} in ${conversationLink(view, conversation)}. Asked ${time(view, askedAt)},
+      <strong>expires ${time(view, expiresAt)}</strong>. An owner or an approver decides.
+    </p>
+    <p>
+      Budget: ${plain(budget)}. Spent: ${dollars(spent)}.
+      ${next === 0 ? nothing : `The next step costs about ${dollars(next)}, all ${left} that may follow at most about ${dollars(next * left)}.`}
+      A yes adds ${dollars(usd)}.
+    </p>
+    ${
+      view.acts?.as === undefined
+        ? nothing
+        : buttons([answer(`Allow ${dollars(usd)}`, 'allow', 'main'), answer('Stop', 'stop', 'plain')])
+    }
+  </section>`;
+}
+
 function howToAnswer({ acts, isRunning }: PageView, waiting: number): Html {
   if (waiting === 0 || acts?.as !== undefined) return nothing;
   return html`<p class="hint">
@@ -110,6 +143,17 @@ export const answerApproval: Action = {
     if (by === undefined) return 'Start the dashboard with --as and the id of an approver to answer.';
     const answer = form.get('answer') === 'approve' ? 'approve' : 'deny';
     return plain((await ask('approval answer', { id: form.get('id') ?? '', answer, by })).text);
+  },
+};
+
+/** Answers a question about money. It counts only from owners and `[policy] approvers` (G6). */
+export const answerMoney: Action = {
+  page: approvalsPage,
+  async act(form, { ask, acts }) {
+    const by = acts?.as;
+    if (by === undefined) return 'Start the dashboard with --as and the id of an approver to answer.';
+    const answer = form.get('answer') === 'allow' ? 'allow' : 'stop';
+    return plain((await ask('money answer', { id: form.get('id') ?? '', answer, by })).text);
   },
 };
 

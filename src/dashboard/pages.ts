@@ -1,6 +1,6 @@
 import { accessPage } from './access.ts';
 import { accountsPage, unlinkAccount } from './accounts.ts';
-import { answerApproval, approvalsPage, revokeRule } from './approvals.ts';
+import { answerApproval, answerMoney, approvalsPage, revokeRule } from './approvals.ts';
 import { auditFile, auditPage } from './audit.ts';
 import { checksPage } from './checks.ts';
 import { conversationPage } from './conversation.ts';
@@ -32,6 +32,7 @@ export const pages: readonly Page[] = [
 /** What forms do, besides ending sessions. */
 export const actions: ReadonlyMap<string, Action> = new Map([
   ['/approvals/answer', answerApproval],
+  ['/money/answer', answerMoney],
   ['/policy/revoke', revokeRule],
   ['/inbox/retry', retryLetter],
   ['/inbox/drop', dropLetter],

@@ -12,13 +12,14 @@ export type Waits = Readonly<{
 
 /** Counts what waits. A part that can't be asked for, such as one of a feature that was removed, counts as nothing. */
 export async function countWaits(ask: Operate, now: number): Promise<Waits> {
-  const [approvals, pairs, written, status] = await Promise.all([
+  const [approvals, money, pairs, written, status] = await Promise.all([
     ask('approval list').catch(unlessKnown),
+    ask('money list').catch(unlessKnown),
     ask('pair list').catch(unlessKnown),
     ask('skill written').catch(unlessKnown),
     ask('status').catch(unlessKnown),
   ]);
-  const open = (approvals ?? []).filter(({ expiresAt }) => expiresAt > now);
+  const open = [...(approvals ?? []), ...(money ?? [])].filter(({ expiresAt }) => expiresAt > now);
   return {
     approvals: open.length,
     people: pairs?.pending.length ?? 0,

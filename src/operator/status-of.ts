@@ -5,7 +5,7 @@ import { firstOfForecast } from '../limits/costs.ts';
 import { shownIdLength } from '../core/message.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import { journalOf } from '../runs/tasks.ts';
-import type { PendingRequest } from '../store/pending-requests.ts';
+import { waitsForYes, type PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Backlog, Store, UsageRow } from '../store/store.ts';
 import type { ServerState } from '../core/server-state.ts';
@@ -66,7 +66,7 @@ export async function statusOf({
     backlog: await store.backlog(),
     failedDeliveries: (await store.outbox.givenUp()).length,
     tasks: rowsOf(items, requests),
-    approvals: requests.filter(({ kind }) => kind === 'approval').length,
+    approvals: requests.filter(waitsForYes).length,
     routines: await countRoutines(store),
     servers: await servers(),
     plugins: running?.plugins() ?? [],
@@ -112,9 +112,7 @@ function rowsOf(items: readonly ListedItem[], requests: readonly PendingRequest[
   return items.flatMap(({ message, takenAt, acceptedAt }) => {
     const { task, sender, conversation } = message ?? {};
     if (task?.kind !== 'run' || sender === undefined || conversation === undefined) return [];
-    const request = requests.find(
-      ({ kind, transcript }) => kind === 'approval' && transcript === journalOf(task),
-    );
+    const request = requests.find((one) => waitsForYes(one) && one.transcript === journalOf(task));
     return {
       id: task.id.slice(0, shownIdLength),
       skill: task.skill,

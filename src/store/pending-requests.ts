@@ -65,6 +65,11 @@ export type PendingRequests = Readonly<{
   takeUnshown(now: number): Promise<readonly string[]>;
 }>;
 
+/** Whether work stands still until somebody says yes: to a call (T8), or to more money (G6). */
+export function waitsForYes({ kind, payload }: PendingRequest): boolean {
+  return kind === 'approval' || payload['byApprover'] === true;
+}
+
 export function outcomeKey(id: string): string {
   return `ask:${id}!outcome`;
 }

@@ -60,6 +60,7 @@ test('L1 every operation that reads is called by a command of that table, or by 
   const ofPages = [
     'work list',
     'approval list',
+    'money list',
     'access decisions',
     'group list',
     'health',

@@ -136,6 +136,20 @@ test('G6 a run of a skill asks, too, and its end at a budget reaches the person'
   }
 });
 
+test('G6 a run in the background that waits for money is listed as one that waits for a yes', async (t) => {
+  const limits = '[limits]\nusd_per_day = 0\n[limits.skill]\nusd_per_day = 0.4';
+  const set = await startWholeBot(t, { toml: toml(limits), skills: dig, script: digger });
+  const [owen, ann] = await people(set);
+  ann.says('/dig');
+  const asked = await owen.dm.nextMessage(question);
+  const { tasks, approvals } = await set.bot.operate('status');
+  assert.deepEqual([tasks.map(({ skill, state }) => [skill, state]), approvals], [[['dig', 'asking']], 1]);
+  ann.says('/tasks');
+  await ann.dm.nextMessage(/dig, for Ann, waiting for a yes since/);
+  owen.presses(asked.id, 'Stop');
+  await ann.dm.nextMessage(/I stopped here/);
+});
+
 test('G6 nobody is asked where extra_usd is 0 or no owner can be reached: the work ends at once', async (t) => {
   for (const given of [
     toml('[limits]\nusd_per_day = 0.5\nextra_usd = 0'),

@@ -50,7 +50,7 @@ async function saidTo(at: string, line: unknown): Promise<string> {
   return (await socket.setEncoding('utf8').toArray()).join('');
 }
 
-test('S8 T8 an approval can be answered only while a bot runs', async (t) => {
+test('S8 T8 G6 approvals and questions about money can be answered only while a bot runs', async (t) => {
   const { operate } = await operateHere(t, false);
   const answer = { id: 'ABCD2345', answer: 'approve', by: 'telegram:7' };
   await assert.rejects(operate('approval answer', answer), /needs a running bot: run `skillet start` first/);
@@ -61,6 +61,10 @@ test('S8 T8 an approval can be answered only while a bot runs', async (t) => {
     here('approval answer', { ...answer, answer: 'always' }),
     /can't be done with this input/,
   );
+  const money = { ...answer, answer: 'allow' };
+  await assert.rejects(operate('money answer', money), /needs a running bot: run `skillet start` first/);
+  assert.deepEqual(await operate('money list', undefined), []);
+  await assert.rejects(here('money answer', money), /no question about money ABCD2345/);
 });
 
 test('L1 every operation that says so works without input, twice, and changes nothing', async (t) => {

@@ -12,13 +12,11 @@ import { askedIn, createShowDetails } from './show-details.ts';
 import type { Press } from '../../core/channel.ts';
 import { createApprovalQuestion, isApproved, outcomeText, textOfJson } from './approval-question.ts';
 import { createFinishApproval, standingRuleOf, type FinishApproval } from './finish-approval.ts';
-import type { Approval, ApprovalRequest, AskPeople } from '../../core/approval.ts';
+import type { Approval, ApprovalRequest, AskPeople, GivenAnswer } from '../../core/approval.ts';
 import type { StandingRules } from './standing-rules.ts';
 import { whyNotTheirs } from '../../access/approvers.ts';
 import type { Replies } from '../../replies/replies.ts';
 import { sayIn } from '../../core/texts/say.ts';
-
-type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
 /** `always` also approves later calls like this one. */
 export const approvalAnswers = ['approve', 'deny', 'always'] as const;
@@ -43,7 +41,7 @@ export type Approvals = Readonly<{
    */
   groupOf(id: string, person: string): Promise<Conversation | undefined>;
   /** Takes an answer, once, from the requester or an approver. */
-  answer(id: string, from: Answerer, value: ApprovalAnswer): Promise<Answered>;
+  answer(id: string, from: Answerer, value: ApprovalAnswer): Promise<GivenAnswer>;
   /** Whether the question is open in this person's conversation and they may answer it. */
   awaits(id: string, from: Answerer): Promise<boolean>;
   /** Call when a question was answered, cancelled or has expired: shows the outcome and wakes those who wait. */

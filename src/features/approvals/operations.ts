@@ -79,7 +79,9 @@ async function answerApproval(
   }
   const answered = await take(id, { sender: by, conversation }, answer);
   if (answered.kind === 'taken') return { text: answered.text };
-  throw new OperatorError(answered.kind === 'unknown' ? `there is no approval ${id}` : answered.text);
+  throw new OperatorError(
+    answered.kind === 'unknown' ? `there is no approval ${id}` : answered.text.replaceAll('`', ''),
+  );
 }
 
 function toWaitingApproval(request: PendingRequest): WaitingApproval {

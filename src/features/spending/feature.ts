@@ -1,5 +1,5 @@
 import { callsOf } from '../../agent/next-step.ts';
-import type { App } from '../../app.ts';
+import type { App, Desk } from '../../app.ts';
 import type { MoneyBudget, WatchMoney } from '../../core/budget.ts';
 import type { Entry } from '../../core/entry.ts';
 import { expired, type Feature, type NewTurn, type TurnPart, type WhyAsked } from '../../core/feature.ts';
@@ -12,10 +12,14 @@ import { budgetName, dollarsIn } from '../../limits/dollar-budgets.ts';
 import { skillMeans } from '../../runs/skill-means.ts';
 import type { FeatureKit } from '../kit.ts';
 import { createMoneyQuestions } from './money-questions.ts';
+import { moneyOperations } from './operations.ts';
 import { tellAlone } from './show-money.ts';
 
 /** Money: warnings before a budget is used up, questions for more, and what a run can cost (G6). */
-export const spending = { create: createSpending } satisfies FeatureKit;
+export const spending = {
+  create: createSpending,
+  atRest: (desk: Desk) => ({ operations: moneyOperations(desk) }),
+} satisfies FeatureKit;
 
 /** Shares of a month's budget, in percent, that people are warned at. */
 const levels = [50, 80, 95] as const;
@@ -28,15 +32,16 @@ function createSpending(app: App): Feature {
   const warn = createWarn(app);
   return {
     name: 'spending',
+    operations: moneyOperations(app, questions.answer),
     money: { ask: questions.ask, warn },
     turn: async (turn) => warnAfter(turn, warn, app),
     presses: {
       async money({ press: { sender } }, [id = '', value]) {
         const say = sayIn(sender.language);
         if (value !== 'allow' && value !== 'stop') return { told: say(expired) };
-        const told = await questions.answer(id, sender, value);
-        if (told === undefined) return undefined;
-        return { told: told === false ? say(expired) : told.replaceAll('`', '') };
+        const answered = await questions.answer(id, sender, value);
+        if (answered.kind === 'taken') return undefined;
+        return { told: answered.kind === 'unknown' ? say(expired) : answered.text.replaceAll('`', '') };
       },
     },
     async stopped({ cancelled }) {

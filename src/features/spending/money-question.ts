@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { AuditEvent } from '../../audit/audit-event.ts';
 import type { CallAhead, ReachedBudget } from '../../core/budget.ts';
-import { conversationKey } from '../../core/conversation.ts';
+import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { PendingRequest } from '../../store/pending-requests.ts';
 
 /** After this time, a question without an answer counts as a no. */
@@ -74,6 +74,12 @@ export function outcomeOf({ state, answer, expiresAt }: PendingRequest, now: num
   if (state === 'answered') return answers.find((value) => value === answer?.value) ?? 'stop';
   if (state === 'open') return expiresAt > now ? 'open' : 'expired';
   return state;
+}
+
+/** The direct message in which this person is asked. */
+export function privatelyTo(person: string): Conversation {
+  const at = person.indexOf(':');
+  return { channel: person.slice(0, at), chat: person.slice(at + 1) };
 }
 
 export function auditOfMoney(

@@ -1,7 +1,7 @@
 import { whyNotTheirs } from '../../access/approvers.ts';
 import type { App } from '../../app.ts';
+import type { GivenAnswer } from '../../core/approval.ts';
 import type { CallAhead, MoreMoney, ReachedBudget, WatchMoney } from '../../core/budget.ts';
-import type { Sender } from '../../core/message.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { createMutex } from '../../lib/async/mutex.ts';
 import { isShuttingDown } from '../../lib/async/shutdown.ts';
@@ -20,13 +20,13 @@ import { createShowMoney, moneyOutcomeText } from './show-money.ts';
 /** How often, in milliseconds, to look for an answer in case its signal was lost, and whether the budget has room. */
 const lookEveryMs = 5_000;
 
+/** Who answers. Operators name a person by the id alone. */
+type Decider = Readonly<{ id: string; name?: string; language?: string }>;
+
 export type MoneyQuestions = Readonly<{
   ask: WatchMoney['ask'];
-  /**
-   * Takes an approver's answer, once. Returns what to tell who pressed; undefined if their message shows it, false if
-   * there is no such question.
-   */
-  answer(id: string, from: Sender, value: 'allow' | 'stop'): Promise<string | undefined | false>;
+  /** Takes the answer of an owner or an approver; only the first one counts. */
+  answer(id: string, from: Decider, value: 'allow' | 'stop'): Promise<GivenAnswer>;
   /** Shows how a question ended, and wakes those who wait for it. Leaves other questions alone. */
   finish(id: string): Promise<void>;
 }>;
@@ -133,20 +133,21 @@ function createAnswer(
   return async (id, { id: sender, name, language }, value) => {
     const request = await pendingRequests.find(id);
     const money = request && moneyOf(request);
-    if (request === undefined || money === undefined) return false;
+    if (request === undefined || money === undefined) return { kind: 'unknown' };
     const say = sayIn(language);
     const deciders = { approvers: () => config().policy.approvers, isOwner: users.isOwner };
     const refused = await whyNotTheirs(request, { sender, approves: value === 'allow' }, deciders, say);
     if (refused !== undefined) {
       log.warn({ request: id, sender }, 'somebody without the right answered a question about money');
-      return refused;
+      return { kind: 'not_yours', text: refused };
     }
     const taken = await pendingRequests.answer(id, { by: sender, name, value, at: clock.now() });
     const now = await pendingRequests.find(id);
-    if (now === undefined) return false;
+    if (now === undefined) return { kind: 'unknown' };
     if (taken === 'answered' && value === 'stop') await audit.record(auditOfMoney(now, money));
     await finish(id);
-    return taken === 'answered' ? undefined : moneyOutcomeText(now, money, outcomeOf(now, clock.now()), say);
+    const text = moneyOutcomeText(now, money, outcomeOf(now, clock.now()), say);
+    return { kind: taken === 'answered' ? 'taken' : 'late', text };
   };
 }
 

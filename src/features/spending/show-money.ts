@@ -6,7 +6,7 @@ import { inlineCode } from '../../lib/text/text.ts';
 import { budgetName, dollarsIn } from '../../limits/dollar-budgets.ts';
 import { partKey, toSenderAlone } from '../../replies/replies.ts';
 import { outcomeKey, type PendingRequest } from '../../store/pending-requests.ts';
-import type { AskedMoney, MoneyOutcome } from './money-question.ts';
+import { privatelyTo, type AskedMoney, type MoneyOutcome } from './money-question.ts';
 
 type Reader = Readonly<{ person: string; conversation: Conversation }>;
 
@@ -18,8 +18,7 @@ export function createShowMoney(app: App) {
   async function readers(): Promise<readonly Reader[]> {
     const people = [...new Set([...(await users.owners()), ...config().policy.approvers])];
     return people.flatMap((person) => {
-      const at = person.indexOf(':');
-      const conversation = { channel: person.slice(0, at), chat: person.slice(at + 1) };
+      const conversation = privatelyTo(person);
       return channels.has(conversation.channel) && canAsk(conversation) ? [{ person, conversation }] : [];
     });
   }

@@ -78,16 +78,14 @@ test('G6 without an answer in ten minutes the work ends, a late yes adds nothing
   await until(async () => (await open()).length === 1);
   const [{ id, payload } = assert.fail()] = await open();
   assert.equal(payload['usd'], 3, 'as many times a dollar as the next step needs');
-  assert.match(
-    (await questions.answer(id, { ...owen, id: 'telegram:43' }, 'allow')) || '',
-    /^Only an owner or an approver can decide that\.$/,
-  );
+  assert.deepEqual(await questions.answer(id, { ...owen, id: 'telegram:43' }, 'allow'), {
+    kind: 'not_yours',
+    text: 'Only an owner or an approver can decide that.',
+  });
   await clock.advance(10 * 60_000);
   assert.equal(await first, 'expired');
-  assert.match(
-    (await questions.answer(id, owen, 'allow')) || '',
-    /^Nobody answered in time, so the work ended\./,
-  );
+  const late = await questions.answer(id, owen, 'allow');
+  assert.match(JSON.stringify(late), /^\{"kind":"late","text":"Nobody answered in time, so the work ended\./);
   assert.equal(await budgets.isAllowed(id), false);
   assert.deepEqual(recorded, []);
 
@@ -95,9 +93,9 @@ test('G6 without an answer in ten minutes the work ends, a late yes adds nothing
   await until(async () => (await open()).length === 1);
   const [next = assert.fail()] = await open();
   assert.notEqual(next.id, id);
-  assert.equal(await questions.answer(next.id, owen, 'allow'), undefined);
+  assert.equal((await questions.answer(next.id, owen, 'allow')).kind, 'taken');
   assert.equal(await second, 'allowed');
   assert.equal(await budgets.isAllowed(next.id), true);
   assert.equal(recorded.length, 1);
-  assert.equal(await questions.answer('unknown', owen, 'allow'), false);
+  assert.deepEqual(await questions.answer('unknown', owen, 'allow'), { kind: 'unknown' });
 });
