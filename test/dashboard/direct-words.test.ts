@@ -40,6 +40,7 @@ const script: NonNullable<WholeBotOptions['script']> = (body, index) => {
 const inputs: Readonly<Record<string, unknown>> = {
   'audit tail': { lines: 200 },
   stats: '2000-01-01',
+  rehearse: '2000-01-01T00:00:00Z',
   'skill text': 'report',
   'access decisions': {
     ...{ sender: 'telegram:7', kind: 'person', channel: 'telegram', chat: '7' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { obedient } from '../support/obedient-model.ts';
+import { openDetails } from '../support/open-details.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { enter, openDashboard } from '../support/visit-dashboard.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
@@ -18,7 +19,8 @@ test('S8 K1 L6 the page of memory counts notes and shows those of the team alone
   ann.says('@test_bot\nDO remember {"text": "canary of the group"}', { in: group });
   await group.nextMessage(/Noted as/);
   ann.says('@test_bot\nDO remember {"text": "the office is in <b>Bern", "scope": "team"}', { in: group });
-  olga.presses((await group.nextMessage(/Approve it/)).id, 'Approve', group);
+  const question = await group.nextMessage(/needs? a yes to use/);
+  olga.pressesAlone((await openDetails(olga, question, group)).id, 'Approve', group);
   await group.nextMessage(/Noted as/);
 
   const reader = await enter((await openDashboard(t, set)).newLink());
