@@ -16,7 +16,7 @@ import type { ListedItem } from '../store/inbox.ts';
 export type Overview = Readonly<{
   /** Skills that this person may start by name here (A2, I4). */
   usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
-  /** One sentence each about the model, the person's tokens today, and problems that only owners see. */
+  /** One sentence each about the model, the person's tokens today and dollars this month, and problems that only owners see. */
   status(
     reader: Message['sender'],
     /** The chat whose own model counts. Undefined: the default model. */
@@ -45,6 +45,15 @@ export function createOverview(
     return say`${used}, ${money} US dollars`;
   }
 
+  /** Nothing if the person has no budget of a month (G6). */
+  async function usedThisMonth({ id, language }: Message['sender']): Promise<readonly string[]> {
+    const { usdPerMonth } = runtime().config.limits;
+    if (usdPerMonth === 0) return [];
+    const say = sayIn(language);
+    const spent = say.number(await budgets.thisMonth(id), 2);
+    return [say`This month: ${spent} of ${say.number(usdPerMonth, 2)} US dollars`];
+  }
+
   async function noticesFor(reader: Sender): Promise<readonly string[]> {
     return (await Promise.all(features.map(async (feature) => feature.notices?.(reader) ?? []))).flat();
   }
@@ -65,7 +74,9 @@ export function createOverview(
       const here = conversation === undefined ? standing : await chatAgent.of(conversation);
       return {
         model: [say`Model: ${modelName(say, here.model)}`, ...goneWords(here, say)].join(' '),
-        used: say`Your tokens today: ${await usedToday(reader)}`,
+        used: [say`Your tokens today: ${await usedToday(reader)}`, ...(await usedThisMonth(reader))].join(
+          '\n\n',
+        ),
         notices: (await users.isOwner(reader.id)) ? await noticesFor(reader) : [],
       };
     },

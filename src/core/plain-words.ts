@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Words in several languages that replace a button or a command (H11, H14). */
 const words: Readonly<Record<'stop' | 'yes' | 'no' | 'always', ReadonlySet<string>>> = {
   stop: wordSet('stop stopp halt para parar pare detente arrête arrêtez стоп やめて 止めて 停 停止'),
@@ -16,6 +18,15 @@ export function plainWord(text: string): PlainWord | undefined {
     .replace(/[\s.!。！]+$/u, '')
     .toLowerCase();
   return (Object.keys(words) as PlainWord[]).find((kind) => words[kind].has(said));
+}
+
+/** Letters and digits of codes, without those that look alike. */
+const alphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+
+/** Makes the code of a question from what it is about. It is the same for the same text. */
+export function questionCode(about: string): string {
+  const bytes = createHash('sha256').update(about).digest();
+  return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');
 }
 
 /** Matches a word and a question's code with nothing else, as the question prints them (T8). */

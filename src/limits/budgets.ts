@@ -36,6 +36,8 @@ export type Budgets = Readonly<{
   allow: DollarBudgets['allow'];
   isAllowed: DollarBudgets['isAllowed'];
   today(sender: string): Promise<Spent>;
+  /** What a person spent in this calendar month, in US dollars. */
+  thisMonth(sender: string): Promise<number>;
 }>;
 
 const hourMs = 3_600_000;
@@ -88,6 +90,8 @@ export function createBudgets(options: BudgetOptions): Budgets {
       const rows = await store.usage({ day: localDay(clock.now(), operatorZone(config())), sender });
       return sumsOf(rows, config()).get('all') ?? nothingSpent;
     },
+    thisMonth: async (sender) =>
+      ((await readSums(false).month()).get(`sender ${sender}`) ?? nothingSpent).usd,
   };
 }
 

@@ -166,6 +166,63 @@ test('G6 nobody is asked where extra_usd is 0 or no owner can be reached: the wo
   }
 });
 
+test('G6 a question for money is answered by words with its code, in private alone and by owners alone', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: toml('[limits]\nusd_per_month = 0.5'),
+    script: (body, index) =>
+      /yes \w{8}/.test(JSON.stringify(body.messages)) ? 'What?' : looker(body, index),
+  });
+  const [owen, ann] = await people(set);
+  const room = set.telegram.group({ title: 'Team' });
+  const ask = async (): Promise<readonly [SentMessage, string]> => {
+    ann.says('look');
+    const asked = await owen.dm.nextMessage(question);
+    const [, code = ''] = /Press a button, or reply yes (\w{8}) \/ no \w{8}\./.exec(asked.text) ?? [];
+    return [asked, code];
+  };
+  const [first, code] = await ask();
+  ann.says(`yes ${code}`);
+  await ann.dm.nextMessage('Only an owner or an approver can decide that.');
+  // A group does not know the question.
+  owen.says(`@test_bot yes ${code}`, { in: room });
+  await room.nextMessage('What?');
+  const open = async (): Promise<number> => (await set.bot.operate('money list')).length;
+  assert.equal(await open(), 1);
+  owen.says(`Ja ${code.toLowerCase()}`);
+  assert.match((await becomes(set, owen, first)).text, /^Owen allowed 1 US dollars more\./);
+  await ann.dm.nextMessage('Looked.');
+  owen.says(`no ${code}`);
+  await owen.dm.nextMessage(/^Owen allowed 1 US dollars more\.[^]*Budget: telegram:43/);
+  ann.says('look');
+  await ann.dm.nextMessage('Looked.');
+  const [second, next] = await ask();
+  assert.notEqual(next, code);
+  owen.says(`no ${next}`);
+  await ann.dm.nextMessage(/I stopped here.*the answer was no/);
+  assert.match((await becomes(set, owen, second)).text, /^Owen allowed no more/);
+});
+
+test('G6 /status shows the month’s budget of the person beside the day’s', async (t) => {
+  const limits = '[limits]\nusd_per_day = 5\nusd_per_month = 20';
+  const set = await startWholeBot(t, { toml: toml(limits), script: looker });
+  const [owen, ann] = await people(set);
+  ann.says('look');
+  await ann.dm.nextMessage('Looked.');
+  await set.bot.idle();
+  ann.says('/status');
+  const { text } = await ann.dm.nextMessage(/Your tokens today/);
+  assert.match(text, /, 0\.\d\d of 5\.00 US dollars\s+This month: 0\.[1-9]\d of 20\.00 US dollars/);
+  owen.says('/status');
+  await owen.dm.nextMessage(/This month: 0\.\d\d of 20\.00 US dollars/);
+  await set.reconfigure(toml('[limits]\nusd_per_day = 5'));
+  await t.waitFor(
+    () => assert.ok(set.log.lines.some(({ message }) => message === 'the config was changed')),
+    { timeout: 60_000 },
+  );
+  ann.says('/status');
+  assert.doesNotMatch((await ann.dm.nextMessage(/Your tokens today/)).text, /This month/);
+});
+
 test('G6 U16 in a group nobody reads figures of a budget, and an approver counts like an owner', async (t) => {
   const limits = '[policy]\napprovers = ["telegram:44"]\n[limits]\nusd_per_month = 0.5';
   const set = await startWholeBot(t, { toml: toml(limits, ''), script: looker });

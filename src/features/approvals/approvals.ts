@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { chatIdOf, type Conversation } from '../../core/conversation.ts';
+import { questionCode } from '../../core/plain-words.ts';
 import type { Log } from '../../lib/log.ts';
 import type { DeliverArtifacts } from '../../core/tool.ts';
 import { waitUntil } from '../../lib/async/wait-until.ts';
@@ -246,14 +246,11 @@ function outcomeOf(request: PendingRequest): Approval {
   return { kind: request.state === 'expired' ? 'expired' : 'stopped' };
 }
 
-/** A short id without letters that look alike. It is the same for the same call. */
+/** The code that people type. It is the same for the same call. */
 function idOf(call: ApprovalRequest): string {
   const { tool, definitionHash, input, files, reads, requester, transcript, toolUseId } = call;
   const place = chatIdOf(requester.conversation);
   const of = [definitionHash, reads && { reads }].filter((one) => one !== undefined);
   const bound = [tool, input, files ?? '', place, requester.sender, transcript, toolUseId, ...of];
-  const bytes = createHash('sha256').update(JSON.stringify(bound)).digest();
-  return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');
+  return questionCode(JSON.stringify(bound));
 }
-
-const alphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';

@@ -3,15 +3,17 @@ import type { App, Desk } from '../../app.ts';
 import type { MoneyBudget, WatchMoney } from '../../core/budget.ts';
 import type { Entry } from '../../core/entry.ts';
 import { expired, type Feature, type NewTurn, type TurnPart, type WhyAsked } from '../../core/feature.ts';
-import { skillOf } from '../../core/message.ts';
+import { skillOf, type Message } from '../../core/message.ts';
+import { codedAnswer } from '../../core/plain-words.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import type { Requester } from '../../core/tool.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import { worstCost } from '../../limits/costs.ts';
 import { budgetName, dollarsIn } from '../../limits/dollar-budgets.ts';
+import { toSenderAlone } from '../../replies/replies.ts';
 import { skillMeans } from '../../runs/skill-means.ts';
 import type { FeatureKit } from '../kit.ts';
-import { createMoneyQuestions } from './money-questions.ts';
+import { createMoneyQuestions, type MoneyQuestions } from './money-questions.ts';
 import { moneyOperations } from './operations.ts';
 import { tellAlone } from './show-money.ts';
 
@@ -44,11 +46,34 @@ function createSpending(app: App): Feature {
         return { told: answered.kind === 'unknown' ? say(expired) : answered.text.replaceAll('`', '') };
       },
     },
+    takes: { answer: (message) => answerInWords(message, questions, app) },
     async stopped({ cancelled }) {
       for (const id of cancelled) await questions.finish(id);
     },
     kept: async (asked, say) => worstCase(asked, app, say),
   };
+}
+
+/**
+ * Takes `yes CODE` or `no CODE` in a direct message, because questions about money are asked there alone. Returns false
+ * if the message answers none.
+ */
+async function answerInWords(
+  message: Message,
+  questions: MoneyQuestions,
+  { replies }: App,
+): Promise<boolean> {
+  const written = message.chatType === 'private' ? codedAnswer(message.text) : undefined;
+  if (written === undefined || written.word === 'always') return false;
+  const answered = await questions.answer(
+    written.code,
+    message.sender,
+    written.word === 'yes' ? 'allow' : 'stop',
+  );
+  if (answered.kind === 'unknown') return false;
+  // If the answer was taken, the question itself shows the outcome.
+  if (answered.kind !== 'taken') await replies.answer(message, answered.text, toSenderAlone(message));
+  return true;
 }
 
 /** Makes the function that warns about budgets of this month. Each budget has one warning for each level (G6). */

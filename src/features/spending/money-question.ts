@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { AuditEvent } from '../../audit/audit-event.ts';
 import type { CallAhead, ReachedBudget } from '../../core/budget.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import { questionCode } from '../../core/plain-words.ts';
 import type { PendingRequest } from '../../store/pending-requests.ts';
 
 /** After this time, a question without an answer counts as a no. */
@@ -67,7 +67,7 @@ export function newQuestion(
 
 /** A new limit is a new question, and so is one that nobody answered in time. */
 export function questionId({ key, limit }: ReachedBudget, times: number): string {
-  return createHash('sha256').update(`money ${key} ${limit} ${times}`).digest('hex').slice(0, 16);
+  return questionCode(`money ${key} ${limit} ${times}`);
 }
 
 export function outcomeOf({ state, answer, expiresAt }: PendingRequest, now: number): MoneyOutcome | 'open' {

@@ -33,7 +33,7 @@ export function createShowMoney(app: App) {
           { label: say`Allow ${dollarsIn(money.usd, say)} $`, action: `money:${id}:allow` },
           { label: say`Stop`, action: `money:${id}:stop` },
         ];
-        const text = questionText(money, say);
+        const text = questionText(id, money, say);
         await store.commit({
           outbox: await replies.rows(conversation, keyOf(id, person), text, { buttons }),
         });
@@ -74,7 +74,7 @@ function keyOf(id: string, person: string): string {
   return `money:${id}:${person}`;
 }
 
-function questionText(money: AskedMoney, say: Say): string {
+function questionText(id: string, money: AskedMoney, say: Say): string {
   const { skill, person, next, left } = money;
   const work = skill === undefined ? inlineCode(person) : `${inlineCode(person)}, ${inlineCode(skill)}`;
   const one = say.number(next, 2);
@@ -89,7 +89,9 @@ function questionText(money: AskedMoney, say: Say): string {
   ];
   const question = say`May I spend more than a budget allows?`;
   const otherwise = say`Without an answer within 10 minutes the work ends.`;
-  return [question, lines.map((line) => `- ${line}`).join('\n'), otherwise].join('\n\n');
+  const words = [say`yes`, say`no`].map((word) => inlineCode(`${word} ${id}`)).join(' / ');
+  const how = say`Press a button, or reply ${words}.`;
+  return [question, lines.map((line) => `- ${line}`).join('\n'), `${how} ${otherwise}`].join('\n\n');
 }
 
 function figures(money: AskedMoney, say: Say): readonly string[] {
