@@ -2,7 +2,7 @@ import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { oneLine, printable } from '../lib/text/text.ts';
 import { isOn, type ListedServer, type ToolAgreement } from '../features/mcp/server-agreement.ts';
-import { mcpToolName, riskOfHints } from '../features/mcp/mcp-tool.ts';
+import { mcpToolName, riskOfDefinition } from '../features/mcp/mcp-tool.ts';
 import type { McpDefinition } from '../features/mcp/read-definition.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
@@ -76,7 +76,7 @@ function serverLines({ name, state, tools }: ListedServer, mcp: Mcp): readonly s
     `${printable(name)}  ${printable(oneLine(how, 300))}`,
     ...tools.map((tool) => {
       const of = tool.seen ?? tool.agreed;
-      const risk = of === undefined ? '' : riskOfHints(of.hints, settings?.trusted === true);
+      const risk = of === undefined ? '' : riskOfDefinition(of, settings?.trusted === true);
       const about = of === undefined ? '' : printable(oneLine(of.description, 80));
       return `  ${stateOf(tool).padEnd(12)} ${risk.padEnd(9)} ${mcpToolName(name, tool.name)}  ${about}`.trimEnd();
     }),
@@ -95,7 +95,7 @@ function changeLines(server: string, { name, agreed, seen }: ToolAgreement, mcp:
     of === undefined
       ? []
       : [
-          `  ${mark} risk         ${riskOfHints(of.hints, trusted)}`,
+          `  ${mark} risk         ${riskOfDefinition(of, trusted)}`,
           ...of.description.split('\n').map((line) => `  ${mark} description  ${printable(line)}`),
           `  ${mark} input        ${printable(JSON.stringify(of.inputSchema))}`,
         ];

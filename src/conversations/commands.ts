@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import type { OpenForm } from '../core/form.ts';
 import type { AnswerCommand } from '../core/feature.ts';
-import type { Message } from '../core/message.ts';
+import { requesterOf, type Message } from '../core/message.ts';
 import { plainWord } from '../core/plain-words.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { typoOf, oneLine, inlineCode } from '../lib/text/text.ts';
@@ -54,6 +54,16 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
     return isTheirs ? { ...message, command: { name: 'stop', args: '' } } : message;
   }
 
+  /** Own commands and skills come before tools of the same name (X9). */
+  async function toolOf(message: Message): Promise<Resolved | undefined> {
+    const { name = '', args = '' } = message.command ?? {};
+    const offered = await app.outside.offered(requesterOf(message), 'person');
+    const called = name.replaceAll('-', '_');
+    const tool = offered.find(({ command }) => command?.name === called);
+    if (tool?.command === undefined) return undefined;
+    return { kind: 'tool', tool: tool.name, command: tool.command, args };
+  }
+
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
     // A bare "settings key value" must not reach the model: the value may be a secret.
@@ -66,6 +76,8 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
     const known = { commands, registry: library.current() };
     const asked = resolveCommand(message, known, runtime().rules, use, reader);
     if (!namesNothing(message, asked)) return asked;
+    const tool = asked === undefined ? await toolOf(message) : undefined;
+    if (tool !== undefined) return tool;
     const registry = await library.rescan();
     return resolveCommand(message, { commands, registry }, runtime().rules, use, reader);
   }
@@ -98,9 +110,11 @@ export function createCommands(app: App, overview: Overview, features: FeaturePa
       if (mark === undefined || name === undefined) return undefined;
       const write = writeIn(message);
       const skills = (await usable(message)).map((skill) => skill.name);
+      const offered = await app.outside.offered(requesterOf(message), 'person');
+      const named = [...skills, ...offered.flatMap(({ command }) => command?.name ?? [])];
       const isAlone = message.command.args === '';
       // "/tmp is full" is no command, nor is any other word that is not clearly mistyped (I3).
-      const guess = typoOf(message.command.name, isAlone ? [...app.chatCommands.names, ...skills] : skills);
+      const guess = typoOf(message.command.name, isAlone ? [...app.chatCommands.names, ...named] : named);
       if (guess === undefined) return undefined;
       const say = sayIn(message.sender.language);
       return [

@@ -11,6 +11,7 @@ import type { CommandTable } from '../core/chat-commands.ts';
 import type { Channel, ShownCall } from '../core/channel.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
+import type { ToolCommand } from '../core/tool-command.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { CommandAnswer, ReplyOptions } from '../core/feature.ts';
@@ -83,6 +84,7 @@ export function createJudgeMessage(app: App, commands: Commands, explain: Explai
     const over = isNew ? await budgets.ofMessage(requesterOf(message)) : undefined;
     if (over !== undefined) return inPrivate(message, { text: over });
     if (again) return { kind: 'turn', invocation: undefined, shown: {}, again };
+    if (asked?.kind === 'tool') return startTool(message, asked, writeCommand);
     if (asked?.kind !== 'skill') return { kind: 'turn', invocation: undefined, shown: {} };
     const { skill, args } = asked;
     return {
@@ -91,6 +93,19 @@ export function createJudgeMessage(app: App, commands: Commands, explain: Explai
       shown: await shownCall(message, skill, args),
     };
   };
+}
+
+/** Starts a tool by its command, or says what the command needs. */
+function startTool(
+  { sender, conversation }: Message,
+  { tool, command, args }: Extract<Resolved, { kind: 'tool' }>,
+  writeCommand: App['writeCommand'],
+): Judged {
+  const input = command.inputOf(args);
+  if (input !== undefined) return { kind: 'turn', invocation: { tool, input }, shown: {} };
+  const usage = writeCommand(conversation, command.name, command.hint);
+  const text = sayIn(sender.language)`What should ${inlineCode(command.name)} work on? Write ${usage}.`;
+  return { kind: 'answer', text };
 }
 
 /** A refusal, which the sender alone reads. In a group others read at most that there was one (U16). */
@@ -108,6 +123,8 @@ function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attach
 export type Resolved =
   | Readonly<{ kind: 'built-in'; name: string; args: string }>
   | Readonly<{ kind: 'skill'; skill: Skill; args: string }>
+  /** A tool from outside that this person may start here by its command (X9). */
+  | Readonly<{ kind: 'tool'; tool: string; command: ToolCommand; args: string }>
   /** The skill is denied here, and the person may know that it exists (A11). */
   | Readonly<{ kind: 'refused'; skill: Skill; refusal: SkillRefusal }>;
 

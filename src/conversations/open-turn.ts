@@ -96,7 +96,8 @@ export async function viewersOf(
   if (requester.chatType === 'private') return undefined;
   const builtIn = new Set(mainTools(runtime().config, builtInTools));
   const viewerOf = async (sender: string): Promise<Viewer> => {
-    const offered = await outside.offered({ ...requester, sender }, 'main');
+    const of = { ...requester, sender };
+    const offered = [...(await outside.offered(of, 'main')), ...(await outside.offered(of, 'person'))];
     const names = new Set(offered.map(({ name }) => name));
     return {
       // A tool that an inline skill lends shows together with the call of that skill.

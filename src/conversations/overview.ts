@@ -6,6 +6,7 @@ import type { Conversation } from '../core/conversation.ts';
 import type { Feature } from '../core/feature.ts';
 import { shownIdLength, skillOf, type Message, type Sender } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
+import type { ToolCommand } from '../core/tool-command.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import { journalOf } from '../runs/tasks.ts';
@@ -143,15 +144,30 @@ export function startButtons(skills: readonly Skill[]): readonly Button[] {
     .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }
 
+/** How many commands of tools `/help` lists. */
+const mostTools = 50;
+
 /** What `/help` says. The terminal's help does not mention direct messages and groups, because it has none. */
 export function helpText(
   write: WriteHere,
   say: Say,
-  { channel, commands }: Readonly<{ channel: string; commands: CommandTable }>,
+  {
+    channel,
+    commands,
+    ofTools = [],
+  }: Readonly<{
+    channel: string;
+    commands: CommandTable;
+    /** Commands of tools that the reader may start by them. */
+    ofTools?: readonly ToolCommand[];
+  }>,
 ): string {
   const lines = commands.names.flatMap((name) => commands.row(name)?.help?.(write, say) ?? []);
+  const tools = ofTools
+    .slice(0, mostTools)
+    .map(({ name, hint, about }) => `${write(name, hint)} ${about === '' ? '' : inlineCode(about)}`.trim());
   return [
     ...(channel === 'terminal' ? [] : [say`Write to me in a direct message, or mention me in a group.`, '']),
-    ...lines.map((line) => `- ${line}`),
+    ...[...lines, ...tools].map((line) => `- ${line}`),
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import type { CommandRows } from '../core/chat-commands.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { AnswerCommand } from '../core/feature.ts';
 import { operatorZone } from '../core/local-time.ts';
-import type { Message } from '../core/message.ts';
+import { requesterOf, type Message } from '../core/message.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 import { skillNamed } from '../core/skill.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
@@ -65,7 +65,7 @@ export const ownCommandRows: CommandRows = {
 
 /** Their answers. `new` and `clear` are answered in their turn in the queue. */
 export function ownCommands(
-  { runtime, store, users, audit, clock, workStates, writeCommand, chatCommands }: App,
+  { runtime, store, users, audit, clock, workStates, writeCommand, chatCommands, outside }: App,
   { usable, status }: Overview,
   features: FeatureParts,
 ): Readonly<Record<string, AnswerCommand>> {
@@ -87,12 +87,22 @@ export function ownCommands(
         )`Hello, I am ${name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
       };
     },
-    help: async (message) => ({
-      text: helpText(writeIn(message), sayTo(message), {
-        channel: message.conversation.channel,
-        commands: chatCommands,
-      }),
-    }),
+    help: async (message) => {
+      const offered = await outside.offered(requesterOf(message), 'person');
+      const skills = offered.length === 0 ? [] : await usable(message);
+      // Own commands and skills come before a tool's command of the same name.
+      const isTaken = (name: string): boolean =>
+        chatCommands.row(name) !== undefined || skillNamed(skills, name) !== undefined;
+      return {
+        text: helpText(writeIn(message), sayTo(message), {
+          channel: message.conversation.channel,
+          commands: chatCommands,
+          ofTools: offered.flatMap(({ command }) =>
+            command === undefined || isTaken(command.name) ? [] : [command],
+          ),
+        }),
+      };
+    },
     skills: async (message) => ({
       text: skillsText(await usable(message), writeIn(message), sayTo(message)),
     }),

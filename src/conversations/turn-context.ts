@@ -143,10 +143,12 @@ function callToolOf(
   const ofModel = once(() =>
     doorOf(turn, { tools, active }, { own: tools.all, allowed: active.restriction }, deps),
   );
+  const persons = [useSkill, ...tools.commanded];
+  const names = persons.map(({ name }) => name);
   const ofPerson = once(() =>
-    doorOf(turn, { tools, active }, { own: [useSkill], allowed: allToolsAllowed([useSkill.name]) }, deps),
+    doorOf(turn, { tools, active }, { own: persons, allowed: allToolsAllowed(names) }, deps),
   );
-  const isPersons = task === undefined || task.tool === useSkill.name;
+  const isPersons = task === undefined || names.includes(task.tool);
   return (call, signal, begin) =>
     (isPersons && call.id === callWithoutModel ? ofPerson : ofModel)()(call, signal, begin);
 }

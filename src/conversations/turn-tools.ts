@@ -20,6 +20,8 @@ export type TurnTools = Readonly<{
   all: readonly Tool[];
   /** All tools but those that start or read skills. */
   others: readonly Tool[];
+  /** Tools that only the person starts, by their commands. */
+  commanded: readonly Tool[];
   /** Tools whose calls run in a queue of their own. */
   queued: ReadonlySet<Tool>;
 }>;
@@ -42,13 +44,16 @@ export async function toolsOf(
   // A turn that resumes still needs `use_skill`, to wait for a run that it started before (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
   const built = [...folderTools(turn, active, deps), ...ofFeatures];
-  const outside = await deps.outside.offered(turn.requester, 'main');
-  const fromOutside =
-    turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, active, deps)) : outside;
+  const offeredTo = async (to: 'main' | 'person'): Promise<readonly Tool[]> => {
+    const outside = await deps.outside.offered(turn.requester, to);
+    return turn.task === undefined ? outside.map((tool) => queuedTool(tool, turn, active, deps)) : outside;
+  };
+  const fromOutside = await offeredTo('main');
+  const commanded = await offeredTo('person');
   const others = [...toEnd, ...built.filter(({ name }) => wanted.has(name)), ...fromOutside];
-  const queued = new Set(turn.task === undefined ? fromOutside : []);
+  const queued = new Set(turn.task === undefined ? [...fromOutside, ...commanded] : []);
   const borrowed = built.filter(({ name }) => lent.names.has(name));
-  return { all: [...ofSkills, ...others, ...borrowed], others, queued };
+  return { all: [...ofSkills, ...others, ...borrowed], others, commanded, queued };
 }
 
 export function shownTools(

@@ -34,7 +34,7 @@ import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
 import {
   askedAgain,
   invocationItem,
-  invokeSkill,
+  invoke,
   nothingToRetry,
   userEntry,
   type Invocation,
@@ -129,9 +129,10 @@ export async function takeTurn(
     entries.flatMap((each) => (each.kind === 'user' && each.item === key ? (each.answers ?? []) : [])),
   );
   if (request.invocation !== undefined && !isAnswered) {
-    const called = { ...request.invocation, key, context: said?.context };
     const { callTool } = context;
-    const { entry, finishesItem } = await invokeSkill(called, { callTool, signal, clock: means.clock });
+    const of = { key, context: said?.context };
+    const by = { callTool, signal, clock: means.clock };
+    const { entry, finishesItem } = await invoke(request.invocation, of, by);
     await transcript.append(entry, finishesItem);
     entries.push(entry);
   }
@@ -211,11 +212,11 @@ async function entryOf(
     mayAnswer ? questions.open({ conversation, sender: sender.id, transcript }) : [],
     parts?.notes?.(entries),
   ]);
+  const started = invocation !== undefined && 'skill' in invocation ? invocation : undefined;
   const context =
-    invocation &&
-    contextForRun(message, { words: invocation.args, entries, background: heard, viewer, received });
+    started && contextForRun(message, { words: started.args, entries, background: heard, viewer, received });
   return userEntry(
-    { key, message, transcript, invokesSkill: invocation !== undefined, context, notes },
+    { key, message, transcript, invokesSkill: started !== undefined, context, notes },
     { before: entries, heard, received, waiting },
     means,
   );

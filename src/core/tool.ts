@@ -6,6 +6,7 @@ import { fail, type Envelope } from './envelope.ts';
 import type { Sender } from './message.ts';
 import type { WorkStep } from './plan.ts';
 import type { Taint } from './entry.ts';
+import type { ToolCommand } from './tool-command.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 import { byteSize, truncate } from '../lib/text/text.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
@@ -148,6 +149,8 @@ export type Tool = Readonly<{
   /** How people see a built-in tool. Undefined for tools from outside of the bot. */
   row?: ToolRow | undefined;
   about?: ToolAbout;
+  /** Set if only people start the tool, by this command. No model is offered it. */
+  command?: ToolCommand | undefined;
   /**
    * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
    */

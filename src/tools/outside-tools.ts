@@ -6,8 +6,11 @@ import type { ToolTable } from '../core/built-in-tools.ts';
 
 /** Tools of plugins and MCP servers (X1, X7). */
 export type OutsideTools = Readonly<{
-  /** What the main agent or a run may offer this person here now, sorted by name. */
-  offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
+  /**
+   * What the main agent or a run may offer this person here now, sorted by name. `person`: what they may start by a
+   * command, whose answer goes to the main agent.
+   */
+  offered(requester: Requester, to: 'main' | 'run' | 'person'): Promise<readonly Tool[]>;
   /** All of these tools, no matter who may use them, sorted by name. */
   all(): readonly Tool[];
   names(): readonly string[];
@@ -31,16 +34,12 @@ export function createOutsideTools(options: {
   const given = new WeakSet<Tool>();
   const reported = new Set<string>();
 
-  function current(): ReadonlyMap<string, OutsideTool> {
-    const found = new Map<string, OutsideTool>();
-    for (const outside of sources.flatMap((source) => source())) {
-      const { name } = outside.tool;
-      const owner = builtIn.get(name) ?? found.get(name)?.from;
-      if (owner === undefined) found.set(name, outside);
-      else report(name, owner, outside.from);
-    }
-    return found;
-  }
+  const current = (): ReadonlyMap<string, OutsideTool> =>
+    distinct(
+      sources.flatMap((source) => source()),
+      builtIn,
+      report,
+    );
 
   function report(name: string, owner: string, from: string): void {
     const key = JSON.stringify([name, owner, from]);
@@ -59,7 +58,9 @@ export function createOutsideTools(options: {
 
   return {
     async offered(requester, to) {
-      const tools = [...current().values()].filter(({ main }) => main || to === 'run');
+      const tools = [...current().values()].filter(
+        ({ main, tool }) => (main || to === 'run') && (tool.command !== undefined) === (to === 'person'),
+      );
       const judged = await Promise.all(
         tools.map(async (one) => ((await whyNot(one, requester)) === undefined ? [one.tool] : [])),
       );
@@ -78,6 +79,30 @@ export function createOutsideTools(options: {
       return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, hint };
     },
   };
+}
+
+/** The tools by name. If two share a name or a command, only the first is kept. */
+function distinct(
+  tools: readonly OutsideTool[],
+  builtIn: ReadonlyMap<string, string>,
+  report: (name: string, owner: string, from: string) => void,
+): ReadonlyMap<string, OutsideTool> {
+  const found = new Map<string, OutsideTool>();
+  const commands = new Map<string, string>();
+  for (const outside of tools) {
+    const { name, command } = outside.tool;
+    const owner =
+      builtIn.get(name) ??
+      found.get(name)?.from ??
+      (command === undefined ? undefined : commands.get(command.name));
+    if (owner !== undefined) {
+      report(name, owner, outside.from);
+      continue;
+    }
+    found.set(name, outside);
+    if (command !== undefined) commands.set(command.name, outside.from);
+  }
+  return found;
 }
 
 /** Ids of the people who may use a tool, besides owners. Undefined if everybody may. */

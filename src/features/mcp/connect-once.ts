@@ -3,7 +3,12 @@ import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  McpError,
+  PromptListChangedNotificationSchema,
+  ToolListChangedNotificationSchema,
+  type Progress,
+} from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { Clock } from '../../lib/clock.ts';
 import { isShallow } from '../../lib/json/json-values.ts';
@@ -15,6 +20,7 @@ import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { serverEnvironment } from '../../lib/processes/server-environment.ts';
 import { processTransport } from './process-transport.ts';
+import { callOther, isReserved, listOthers, type ReadPages } from './prompts-and-resources.ts';
 import { nestingLimit, tooDeep } from './read-definition.ts';
 
 /**
@@ -26,7 +32,7 @@ export type Called =
   | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
 
 export type McpConnection = Readonly<{
-  /** Lists the server's tools, page by page, as it sent them. */
+  /** Lists the server's tools, page by page, as it sent them, and its prompts and resources as tools (X9). */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   /**
    * Calls a tool. Rejects if `signal` aborts, and then tells the server, and with SignInNeeded if the server wants a
@@ -63,6 +69,8 @@ export type ConnectOnce = (
   }>,
 ) => Promise<McpConnection>;
 
+type ListMethod = Parameters<ReadPages>[0] | 'tools/list';
+
 const mostPages = 50;
 const pingMs = 10_000;
 /** Characters of an error message that are read, and that are passed on. */
@@ -70,8 +78,8 @@ const complaintLimit = { read: 20_000, told: 2_000 };
 /** Turns the SDK's time limit off, because callers have their own. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
 
-const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 const anyResult = z.looseObject({});
+const anyPage = z.looseObject({ nextCursor: z.string().optional() });
 
 /**
  * Connects over stdio or streamable HTTP (X7), without offering sampling, elicitation or roots. Rejects if the
@@ -100,6 +108,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     closed.resolve(words === '' ? 'the connection ended' : `it ended, and its last words are: ${words}`);
   };
   client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
+  client.setNotificationHandler(PromptListChangedNotificationSchema, onListChanged);
   try {
     await client.connect(transport, { signal, ...noTimeout });
   } catch (error) {
@@ -128,6 +137,25 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     checking = true;
     void seek().finally(() => (checking = false));
   };
+  async function pages(method: ListMethod, key: string, until: AbortSignal): Promise<readonly unknown[]> {
+    const found: unknown[] = [];
+    let cursor: string | undefined;
+    for (let count = 0; count < mostPages && found.length <= mostTools; count++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const read = await client.request({ method, params }, anyPage, { signal: until, ...noTimeout });
+      const { [key]: listed = [] } = z.object({ [key]: z.array(z.unknown()) }).parse(read);
+      found.push(...listed.slice(0, mostTools + 1));
+      cursor = read.nextCursor;
+      if (cursor === undefined) break;
+    }
+    return found;
+  }
+  /** Servers may say that they have such a list and refuse it. Their tools are used all the same. */
+  const optionalPages = (...of: Parameters<typeof pages>): Promise<readonly unknown[]> =>
+    pages(...of).catch((error: unknown) => {
+      if (isRefusal(error) || error instanceof z.ZodError) return [];
+      throw error;
+    });
   // For an HTTP server, an error is the only sign that it has ended.
   if (settings.url !== undefined) client.onerror = check;
 
@@ -136,33 +164,30 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     closed: closed.promise,
     close: () => client.close(),
     async list(until) {
-      if (client.getServerCapabilities()?.tools === undefined) return [];
-      const tools: unknown[] = [];
-      let cursor: string | undefined;
-      for (let pages = 0; pages < mostPages && tools.length <= mostTools; pages++) {
-        const params = cursor === undefined ? {} : { cursor };
-        const options = { signal: until, ...noTimeout };
-        const read = await client.request({ method: 'tools/list', params }, page, options);
-        tools.push(...read.tools.slice(0, mostTools + 1).map((tool) => withoutSecrets(tool, redact)));
-        cursor = read.nextCursor;
-        if (cursor === undefined) break;
-      }
-      return tools;
+      const has = client.getServerCapabilities() ?? {};
+      const tools = has.tools === undefined ? [] : await pages('tools/list', 'tools', until);
+      const own = tools.map((tool) => (isReserved(nameOf(tool)) ? { name: nameOf(tool) } : tool));
+      const others = await listOthers(has, (...of) => optionalPages(...of, until));
+      return [...own, ...others].map((one) => withoutSecrets(one, redact));
     },
     async call(tool, input, { signal: until, onProgress }) {
       try {
-        const result = await client.request(
-          { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
-          anyResult,
-          {
-            signal: until,
-            ...noTimeout,
-            onprogress: ({ progress, total, message }) =>
-              onProgress(
-                redact(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
-              ),
-          },
-        );
+        const options = {
+          signal: until,
+          ...noTimeout,
+          onprogress: ({ progress, total, message }: Progress) =>
+            onProgress(redact(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))),
+        };
+        const result = isReserved(tool)
+          ? await callOther(tool, input, {
+              ask: (request) => client.request(request, anyResult, options),
+              read: (...of) => optionalPages(...of, until),
+            })
+          : await client.request(
+              { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
+              anyResult,
+              options,
+            );
         return { kind: 'answered', result };
       } catch (error) {
         if (until.aborted || error instanceof SignInNeeded) throw error;
@@ -202,10 +227,14 @@ function transportOf(
   return { transport, lastWords: transport.lastWords };
 }
 
+function nameOf(tool: unknown): unknown {
+  return (Object(tool) as { name?: unknown }).name;
+}
+
 /** Redacts a tool's definition. One that is nested too deep is emptied here, and `readDefinition` refuses it later. */
 function withoutSecrets(tool: unknown, redact: (text: string) => string): unknown {
   if (isShallow(tool, nestingLimit)) return redactDeep(tool, redact);
-  const { name } = Object(tool) as { name?: unknown };
+  const name = nameOf(tool);
   return { name: typeof name === 'string' ? redact(name) : '', inputSchema: tooDeep };
 }
 

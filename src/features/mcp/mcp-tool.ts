@@ -6,6 +6,8 @@ import { escapeLabels, labelled } from '../../lib/text/escape-labels.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import type { LinkCalled, ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition, McpHints } from './read-definition.ts';
+import { isOfResources, promptPrefix } from './prompts-and-resources.ts';
+import { promptCommand } from './prompt-command.ts';
 import { readResult } from './read-result.ts';
 import { serverToolPrefix } from '../../core/tool.ts';
 
@@ -36,11 +38,11 @@ export function mcpTool(options: {
   const { server, identity, definition, trusted, isProcess, isStill, call, assess, redact } = options;
   const name = mcpToolName(server, definition.name);
   const check = checkOf(definition.inputSchema);
-  const said = definition.description === '' ? (definition.title ?? definition.name) : definition.description;
   const from = oneLine(server, 40);
   return Object.freeze({
     name,
-    description: `A tool of the MCP server ${JSON.stringify(from)}, which says of it:\n${labelled('quote', said)}`,
+    description: describe(from, definition),
+    command: promptCommand(server, definition),
     about: {
       displayName: definition.title ?? oneLine(definition.name, 60),
       category: `mcp ${from}`,
@@ -51,7 +53,7 @@ export function mcpTool(options: {
     definitionHash: definitionHash(identity, definition),
     inputSchema: definition.inputSchema,
     traits: traitsOfHints(definition.hints, { trusted, isProcess }),
-    risk: riskOfHints(definition.hints, trusted),
+    risk: riskOfDefinition(definition, trusted),
     labelsOutput: true,
     check,
     assess,
@@ -75,6 +77,12 @@ export function mcpTool(options: {
       return fail(code, `${name}: ${text}`, words);
     },
   });
+}
+
+function describe(from: string, { name, title, description }: McpDefinition): string {
+  if (isOfResources(name)) return `The MCP server ${JSON.stringify(from)}: ${description}`;
+  const said = description === '' ? (title ?? name) : description;
+  return `A tool of the MCP server ${JSON.stringify(from)}, which says of it:\n${labelled('quote', said)}`;
 }
 
 const told = {
@@ -117,6 +125,11 @@ function clean(text: string): string {
 /** Identifies a tool's definition. It changes with the server or with the description (X7, T8). */
 export function definitionHash(identity: string, { hash }: McpDefinition): string {
   return `${identity}.${hash}`;
+}
+
+/** The risk of a tool. A person who types the command of a prompt sends only what they type, so that is `safe` (X9). */
+export function riskOfDefinition({ name, hints }: McpDefinition, trusted: boolean): Risk {
+  return name.startsWith(promptPrefix) ? 'safe' : riskOfHints(hints, trusted);
 }
 
 /**

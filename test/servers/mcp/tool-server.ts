@@ -4,8 +4,16 @@ import path from 'node:path';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
+  ReadResourceRequestSchema,
+  type Prompt,
+  type Resource,
+  type ResourceTemplate,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 
@@ -15,6 +23,14 @@ export type ToolScript = Readonly<{
   tools: readonly unknown[];
   /** Tools of one page of the list; all where absent. */
   pageSize?: number;
+  /** Prompts with what they say, as `prompts/get` answers. Absent: the server has none. */
+  prompts?: readonly Readonly<{ listed: unknown; says?: unknown }>[];
+  /** Resources with their content. Absent: the server has none. */
+  resources?: readonly Readonly<{
+    listed: unknown;
+    content?: Readonly<{ text: string } | { blob: string; mimeType?: string }>;
+  }>[];
+  templates?: readonly unknown[];
   /** Lists are never answered. */
   silent?: boolean;
 }>;
@@ -24,11 +40,16 @@ export type ToolScript = Readonly<{
  * `fail`, `refuse`, `flood`, `lists`, `turn`, `crash`, `sleep`, `progress`, `big`, `huge`, `picture`, `structured`, `resource`, `wants`, `child`. A change of the file is announced.
  */
 export function toolServer(file: string): Server {
-  const server = new Server(
-    { name: 'test', version: '1' },
-    { capabilities: { tools: { listChanged: true } } },
-  );
   const script = (): ToolScript => JSON.parse(readFileSync(file, 'utf8')) as ToolScript;
+  const { prompts, resources } = script();
+  const capabilities = {
+    tools: { listChanged: true },
+    ...(prompts === undefined ? {} : { prompts: { listChanged: true } }),
+    ...(resources === undefined ? {} : { resources: {} }),
+  };
+  const server = new Server({ name: 'test', version: '1' }, { capabilities });
+  if (prompts !== undefined) servePrompts(server, script);
+  if (resources !== undefined) serveResources(server, script);
   let lists = 0;
   server.setRequestHandler(ListToolsRequestSchema, async ({ params }) => {
     lists += 1;
@@ -124,12 +145,52 @@ export function toolServer(file: string): Server {
     }
     return said(JSON.stringify(params.arguments ?? {}));
   });
+  const announce = async (): Promise<void> => {
+    await server.sendToolListChanged();
+    if (prompts !== undefined) await server.sendPromptListChanged();
+  };
   const watcher = watch(path.dirname(file), (_, name) => {
-    if (name === path.basename(file)) void server.sendToolListChanged().catch(() => watcher.close());
+    if (name === path.basename(file)) void announce().catch(() => watcher.close());
   });
   watcher.unref();
   server.onclose = () => watcher.close();
   return server;
+}
+
+function named(listed: unknown): unknown {
+  return (listed as { name?: unknown }).name;
+}
+
+function servePrompts(server: Server, script: () => ToolScript): void {
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({
+    prompts: (script().prompts ?? []).map(({ listed }) => listed as Prompt),
+  }));
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+    const found = script().prompts?.find(({ listed }) => named(listed) === params.name);
+    if (found === undefined) throw new McpError(-32602, 'no such prompt');
+    const said = `${params.name} of ${JSON.stringify(params.arguments ?? {})}`;
+    return (
+      found.says ?? {
+        messages: [{ role: 'user', content: { type: 'text', text: said } }],
+      }
+    );
+  });
+}
+
+function serveResources(server: Server, script: () => ToolScript): void {
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
+    resources: (script().resources ?? []).map(({ listed }) => listed as Resource),
+  }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => {
+    const { templates } = script();
+    if (templates === undefined) throw new McpError(-32601, 'no templates here');
+    return { resourceTemplates: templates as ResourceTemplate[] };
+  });
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) => {
+    const found = script().resources?.find(({ listed }) => (listed as Resource).uri === uri);
+    if (found?.content === undefined) throw new McpError(-32002, 'no such resource');
+    return { contents: [{ uri, ...found.content }] };
+  });
 }
 
 const pixel =
