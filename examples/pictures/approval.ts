@@ -1,7 +1,9 @@
 import type { TestContext } from 'node:test';
+import { openDetails } from '../../test/support/open-details.ts';
 import { startWholeBot, type WholeBotOptions } from '../../test/support/whole-bot.ts';
-import type { Drawing, Shown } from './draw.ts';
-import { shownOnSlack } from './shown-on-slack.ts';
+import type { Drawing } from './draw.ts';
+import { noted, saidBy } from './said-by.ts';
+import { openDetailsOnSlack, shownAlone, shownOnSlack } from './shown-on-slack.ts';
 import { shownOnTelegram } from './shown-on-telegram.ts';
 
 const deploy =
@@ -23,7 +25,7 @@ function call(name: string, input: object) {
   return { content: [{ type: 'tool_use' as const, id: `toolu_${name}`, name, input }] };
 }
 
-/** A risky call is shown as it is, and waits for a yes. */
+/** In a group everybody reads who needs a yes; the call as it is, and its buttons, are shown to who may answer alone. */
 export async function approval(t: TestContext): Promise<readonly Drawing[]> {
   const { telegram, slack } = await startWholeBot(t, {
     channels: ['telegram', 'slack'],
@@ -33,32 +35,45 @@ export async function approval(t: TestContext): Promise<readonly Drawing[]> {
   });
   const words = 'please restart the website';
   const olga = telegram.person({ name: 'Olga' });
-  olga.says(words);
-  const question = await olga.dm.nextMessage(/wants to use/);
-  const asked = shownOnTelegram(question, '09:41');
-  olga.presses(question.id, 'Approve');
-  const done = await olga.dm.nextMessage(/up again/);
-  const person = (at: string): Shown => ({ who: 'Olga', isBot: false, at, spans: [{ text: words }] });
+  const group = telegram.group({ title: 'Ops' });
+  olga.says(`@test_bot ${words}`, { in: group });
+  const question = await group.nextMessage(/needs a yes/);
+  const details = await openDetails(olga, question, group);
+  olga.pressesAlone(details.id, 'Approve', group);
+  const done = await group.nextMessage(/up again/);
+  const agreed = await telegram.until('the question says so', () =>
+    group.sent().find(({ id, text }) => id === question.id && text.startsWith('Approved')),
+  );
 
   const anna = slack.workspace.addUser('Olga');
   const room = slack.workspace.addRoom('channel', { members: [anna.id], name: 'ops' });
   const root = slack.people.mention(anna, room, words);
-  const inSlack = await slack.posted(({ text, deleted }) => !deleted && /wants to use/.test(text));
+  const inSlack = await slack.posted(({ text }) => /needs a yes/.test(text));
   const askedInSlack = shownOnSlack(structuredClone(inSlack), '09:41');
-  await slack.people.press(anna, inSlack, 'Approve');
+  const alone = await openDetailsOnSlack(slack, anna, inSlack);
+  await slack.people.pressAlone(anna, alone, 'Approve');
+  const agreedInSlack = await slack.posted(({ text, ts }) => ts === inSlack.ts && /^Approved/.test(text));
   const doneInSlack = await slack.posted(({ text, threadTs }) => threadTs === root.ts && /Done/.test(text));
   return [
     {
       platform: 'Telegram',
-      title: 'Skillet',
-      shown: [person('09:41'), asked, shownOnTelegram(done, '09:42')],
+      title: 'Ops',
+      shown: [
+        saidBy('Olga', '09:41', words, '@test_bot'),
+        shownOnTelegram(question, '09:41'),
+        noted('Olga presses Details, and she alone sees', shownOnTelegram(details, '09:41')),
+        noted('the question, after Approve', shownOnTelegram(agreed, '09:42')),
+        shownOnTelegram(done, '09:42'),
+      ],
     },
     {
       platform: 'Slack',
       title: '# ops',
       shown: [
-        { ...person('09:41'), spans: [{ text: '@skillet', style: 'link' }, { text: ` ${words}` }] },
+        saidBy('Olga', '09:41', words, '@skillet'),
         askedInSlack,
+        noted('Olga presses Details, and she alone sees', shownAlone(alone, '09:41')),
+        noted('the question, after Approve', shownOnSlack(agreedInSlack, '09:42')),
         shownOnSlack(doneInSlack, '09:42'),
       ],
     },

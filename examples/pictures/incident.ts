@@ -2,8 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { startWholeBot, type WholeBotOptions } from '../../test/support/whole-bot.ts';
-import type { Drawing, Shown } from './draw.ts';
-import { shownOnSlack } from './shown-on-slack.ts';
+import type { Drawing } from './draw.ts';
+import { noted, saidBy } from './said-by.ts';
+import { openDetailsOnSlack, shownAlone, shownOnSlack } from './shown-on-slack.ts';
 
 const skills = {
   'read-log':
@@ -62,7 +63,7 @@ const script: NonNullable<WholeBotOptions['script']> = (body, index) => {
   return `“pool exhausted”, **${counted ?? 'never'}**: four minutes after release 318. A restart frees the connections.`;
 };
 
-/** An incident: the log is read at once, a restart waits for somebody else's yes, and a file says what happened. */
+/** An incident: the log is read at once, a restart waits for the yes of somebody else, who sees the call alone, and a file says what happened. */
 export async function incident(t: TestContext): Promise<readonly Drawing[]> {
   const whole = await startWholeBot(t, {
     channels: ['slack'],
@@ -85,26 +86,23 @@ export async function incident(t: TestContext): Promise<readonly Drawing[]> {
   const root = slack.people.mention(olga, room, words.ask);
   const found = shownOnSlack(await slack.posted(({ text }) => /pool exhausted/.test(text)), '14:11');
   slack.people.mention(olga, room, words.restart, { thread: root.ts });
-  const question = await slack.posted(({ text, deleted }) => !deleted && /wants to use/.test(text));
+  const question = await slack.posted(({ text }) => /needs a yes/.test(text));
   const asked = shownOnSlack(structuredClone(question), '14:12');
-  await slack.people.press(ben, question, 'Approve');
+  const details = await openDetailsOnSlack(slack, ben, question);
+  await slack.people.pressAlone(ben, details, 'Approve');
   const agreed = await slack.posted(({ ts, text }) => ts === question.ts && /Approved/.test(text));
   const done = await slack.posted(({ text, threadTs }) => threadTs === root.ts && /The report is/.test(text));
   const file = await slack.posted(({ files }) => (files ?? []).length > 0);
-  const said = (at: string, text: string, more: Partial<Shown> = {}): Shown => ({
-    ...{ who: 'Olga', isBot: false, at },
-    spans: [{ text: '@skillet', style: 'link' }, { text: ` ${text}` }],
-    ...more,
-  });
   return [
     {
       platform: 'Slack',
       title: '# incidents',
       shown: [
-        said('14:11', words.ask),
+        saidBy('Olga', '14:11', words.ask, '@skillet'),
         found,
-        said('14:12', words.restart, { inThread: true }),
+        { ...saidBy('Olga', '14:12', words.restart, '@skillet'), inThread: true },
         asked,
+        noted('Ben presses Details, and he alone sees', shownAlone(details, '14:12')),
         shownOnSlack(agreed, '14:12'),
         shownOnSlack(file, '14:13'),
         shownOnSlack(done, '14:13'),

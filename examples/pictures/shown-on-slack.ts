@@ -1,12 +1,18 @@
 import type { MarkdownBlock, Inline } from '../../src/lib/markdown/document.ts';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
-import type { StoredMessage } from '../../test/servers/slack/workspace.ts';
+import type { SlackServer } from '../../test/servers/slack/start-slack-server.ts';
+import type { SlackUser, StoredMessage } from '../../test/servers/slack/workspace.ts';
 import type { Shown, Span } from './draw.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+const marks: Readonly<Record<string, string>> = { pending: '…', in_progress: '◌', complete: '✓', error: '✗' };
+
 /** A message of the bot as the Slack server received it. */
-export function shownOnSlack({ text, blocks = [], threadTs, files = [] }: StoredMessage, at: string): Shown {
+export function shownOnSlack(
+  { text, blocks = [], threadTs, files = [] }: Pick<StoredMessage, 'text' | 'blocks' | 'threadTs' | 'files'>,
+  at: string,
+): Shown {
   const markdown = blocks.flatMap((block) => (block['type'] === 'markdown' ? [String(block['text'])] : []));
   const buttons = blocks
     .filter((block) => block['type'] === 'actions')
@@ -20,6 +26,30 @@ export function shownOnSlack({ text, blocks = [], threadTs, files = [] }: Stored
     ...(buttons.length === 0 ? {} : { buttons }),
     ...(files.length === 0 ? {} : { files: files.map((file) => ({ name: String(file['name']) })) }),
   };
+}
+
+/** What the Slack server showed to one person alone. */
+export function shownAlone(ephemeral: Json, at: string): Shown {
+  return shownOnSlack(ephemeral as Pick<StoredMessage, 'text' | 'blocks' | 'threadTs'>, at);
+}
+
+/** Presses `Details` of a question, and returns what this person alone sees then. */
+export async function openDetailsOnSlack(
+  { people, shown }: SlackServer,
+  person: SlackUser,
+  question: StoredMessage,
+): Promise<Json> {
+  await people.press(person, question, 'Details');
+  return shown.until(
+    ({ kind, user, text }) => kind === 'ephemeral' && user === person.id && /wants to use/.test(String(text)),
+  );
+}
+
+/** The plan of a message, as people see it at this moment. */
+export function planOnSlack({ plan, threadTs }: StoredMessage, at: string): Shown {
+  const steps = (plan?.tasks ?? []).map(({ title, status }) => `\n${marks[status] ?? '?'} ${title}`);
+  const spans = [{ text: plan?.title ?? '', style: 'bold' as const }, { text: steps.join('') }];
+  return { ...shownOnSlack({ text: '', threadTs }, at), spans };
 }
 
 function labelOf(button: Json): string {
