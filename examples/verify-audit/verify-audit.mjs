@@ -79,7 +79,10 @@ function check(file, key) {
 }
 
 const [file, keyFile, earlierFile] = process.argv.slice(2);
-if (keyFile === undefined) throw new Error('node verify-audit.mjs EXPORT PUBLIC_KEY [EARLIER_EXPORT]');
+if (keyFile === undefined) {
+  console.error('node verify-audit.mjs EXPORT PUBLIC_KEY [EARLIER_EXPORT]');
+  process.exit(2);
+}
 const key = createPublicKey(readFileSync(keyFile));
 const { proof, problems, digests } = check(file, key);
 if (earlierFile !== undefined) {

@@ -90,7 +90,7 @@ function report(since: string, of: Compared): readonly string[] {
   const { message, skill, call, press } = judged;
   const absent = Object.entries(notJudged);
   return [
-    `Judged since ${since.slice(0, 16)}Z: ${message} messages, ${skill} uses of skills, ${call} tool calls, ${press} answers to questions.`,
+    `Judged since ${since.slice(0, 16)}Z: ${some(message, 'message')}, ${some(skill, 'use')} of skills, ${some(call, 'tool call')}, ${some(press, 'answer')} to questions.`,
     ...(differences.length === 0 ? ['Nothing would be decided otherwise.'] : []),
     ...differences.flatMap(differenceLines),
     ...skills.map(
@@ -110,14 +110,22 @@ function report(since: string, of: Compared): readonly string[] {
 function differenceLines({ now, before, code, reason, rule, count, first }: Difference): readonly string[] {
   const { kind, who, at } = first;
   const what =
-    kind === 'call' ? `${first.tool} calls` : kind === 'skill' ? `uses of ${first.skill}` : kinds[kind];
+    kind === 'call'
+      ? some(count, `${first.tool} call`)
+      : kind === 'skill'
+        ? `${some(count, 'use')} of ${first.skill}`
+        : kind === 'press'
+          ? `${some(count, 'answer')} to questions`
+          : some(count, 'message');
   return [
-    `${count} ${what} would now be ${words[now]} (${words[before]} before): ${code === undefined ? '' : `${code}: `}${reason}`,
+    `${what} would now be ${words[now]} (${words[before]} before): ${code === undefined ? '' : `${code}: `}${reason}`,
     `  by ${rule}; the first: ${who.sender} in ${who.channel}:${who.chat} at ${at.slice(0, 16)}Z`,
   ];
 }
 
-const kinds = { message: 'messages', press: 'answers to questions' } as const;
+function some(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
 
 function dollars(usd: number): string {
   return `$${usd.toFixed(2)}`;

@@ -35,7 +35,15 @@ export function countScale(
   const strange: string[] = [];
   const counted = { said: 0, answered: 0, repeated: 0, explained: 0 };
   for (const [chat, count] of said) {
-    const heard = (answers.get(chat) ?? []).map(({ text }) => text);
+    const all = (answers.get(chat) ?? []).map(({ text }) => text);
+    const greetings = all.filter(isGreeting);
+    const heard = all.filter((text) => !isGreeting(text));
+    // Each person writes in a chat of their own, and hears the first words there once (U19).
+    const sentAgain = repeats
+      .filter((each) => each.chat === chat && isGreeting(each.text))
+      .reduce((sum, each) => sum + each.repeats, 0);
+    if (greetings.length === 0 || greetings.length > 1 + sentAgain)
+      strange.push(`${greetings.length} times the first words in ${chat}`);
     const numbers = heard.map((text) => Number(/^message (\d+)$/.exec(text)?.[1] ?? NaN));
     heard.forEach((text, at) => {
       if (!((numbers[at] ?? NaN) < count)) strange.push(`"${text}" in ${chat}`);
@@ -55,4 +63,8 @@ export function countScale(
     }
   }
   return { ...counted, lost, disordered, strange };
+}
+
+function isGreeting(text: string): boolean {
+  return text.startsWith('Hello, I am Skillet, an AI.');
 }
