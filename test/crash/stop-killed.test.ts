@@ -69,45 +69,42 @@ test('U15 Q5 killed between a press on a draft’s stop button and the end, the 
   await second.stop();
 });
 
-for (const kind of ['SQLite', 'PostgreSQL'] as const)
-  for (const when of ['before', 'committed'] as const) {
-    const skip = kind === 'PostgreSQL' && server === undefined ? noPostgres : false;
-    const moment = when === 'before' ? 'before' : 'once';
-    test(
-      `U15 Q1 Q5 on ${kind} killed ${moment} a press on Slack’s stop button is stored, the turn ends with its words after the restart`,
-      { skip },
-      async (t) => {
-        const slack = await startSlackServer({ retryDelaysMs: Array.from({ length: 600 }, () => 150) });
-        t.after(() => slack.close());
-        const url = kind === 'PostgreSQL' ? await server?.database() : undefined;
-        const { start, seen, requests } = await setUp(
-          t,
-          `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n`,
-          url,
-        );
-        const anna = slack.workspace.addUser('anna');
-        const first = start(when);
-        await slack.socket.greeted.untilCount(1);
-        const asked = slack.people.dm(anna, 'is it so?');
-        await slack.posted(({ text }) => text.startsWith('I guess so'));
-        void slack.people.stop(anna, asked);
-        assert.equal((await first.exited).signal, 'SIGKILL');
-        const second = start();
-        await slack.posted(({ text }) => text === 'I guess so.\n\nStopped.');
-        // A press that was not stored comes again, to a turn that asks the model anew.
-        if (when === 'committed') assert.equal(requests.length, 1, 'the model was not asked again');
-        slack.people.dm(anna, 'and now?', { thread: asked.ts });
-        await slack.posted(({ text }) => text === 'As I said.');
-        assert.match(seen(), /I guess so\..*The work was stopped in the middle of the answer above/);
-        await second.stop();
-        const own = slack.workspace
-          .dmWith(anna.id)
-          .messages.filter(({ user }) => user === slack.workspace.bot.user);
-        assert.deepEqual(
-          own.filter(({ deleted }) => !deleted).map(({ text }) => text),
-          ['I guess so.\n\nStopped.', 'As I said.'],
-        );
-        assert.equal([...slack.workspace.sessions.values()][0]?.status, 'active');
-      },
-    );
-  }
+for (const kind of ['SQLite', 'PostgreSQL'] as const) {
+  const skip = kind === 'PostgreSQL' && server === undefined ? noPostgres : false;
+  test(
+    `U15 Q1 Q5 on ${kind} killed once a press on Slack’s stop button is stored, the turn ends with its words after the restart`,
+    { skip },
+    async (t) => {
+      const slack = await startSlackServer({ retryDelaysMs: Array.from({ length: 600 }, () => 150) });
+      t.after(() => slack.close());
+      const url = kind === 'PostgreSQL' ? await server?.database() : undefined;
+      const { start, seen, requests } = await setUp(
+        t,
+        `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\nagent_view = true\n`,
+        url,
+      );
+      const anna = slack.workspace.addUser('anna');
+      const first = start('committed');
+      await slack.socket.greeted.untilCount(1);
+      const asked = slack.people.dm(anna, 'is it so?');
+      await slack.posted(({ text }) => text.startsWith('I guess so'));
+      void slack.people.stop(anna, asked);
+      assert.equal((await first.exited).signal, 'SIGKILL');
+      const second = start();
+      await slack.posted(({ text }) => text === 'I guess so.\n\nStopped.');
+      assert.equal(requests.length, 1, 'the model was not asked again');
+      slack.people.dm(anna, 'and now?', { thread: asked.ts });
+      await slack.posted(({ text }) => text === 'As I said.');
+      assert.match(seen(), /I guess so\..*The work was stopped in the middle of the answer above/);
+      await second.stop();
+      const own = slack.workspace
+        .dmWith(anna.id)
+        .messages.filter(({ user }) => user === slack.workspace.bot.user);
+      assert.deepEqual(
+        own.filter(({ deleted }) => !deleted).map(({ text }) => text),
+        ['I guess so.\n\nStopped.', 'As I said.'],
+      );
+      assert.equal([...slack.workspace.sessions.values()][0]?.status, 'active');
+    },
+  );
+}
