@@ -175,8 +175,9 @@ async function think(
   const use = await deps.accessOf(message);
   const { progress, step } = shown;
   const context = await deps.createContext({ item, message, use, transcript, progress, step });
-  if (item.stopped === true)
-    await deps.keptWords.restore(partKey(item.key, 0), { transcript, model: context.model.alias });
+  // The words of a try before this one, which a restart cut off.
+  const restoreWords = (): Promise<string> =>
+    deps.keptWords.restore(partKey(item.key, 0), { transcript, model: context.model.alias });
   // The words shown so far answer the old question only, so they are taken back.
   const onJoin = (): void => shown.onJoin(sayIn(message.sender.language)`I’ve seen your new message.`);
   const isCall = invocation !== undefined;
@@ -184,7 +185,17 @@ async function think(
   // Ephemeral messages can't be edited, so nothing is shown in them on the way.
   const onSilence = (): void => shown.onSilence(sayIn(message.sender.language)(stillWaiting));
   const watcher = message.ephemeral === true ? undefined : { ...shown, onSilence };
-  const request = { key: item.key, message, transcript, invocation, again, joining, watcher, signal };
+  const request = {
+    key: item.key,
+    message,
+    transcript,
+    invocation,
+    again,
+    joining,
+    watcher,
+    signal,
+    restoreWords,
+  };
   return deps.turn(request, context);
 }
 

@@ -7,18 +7,15 @@
  * entry (Q5). The result is text, perhaps with a footer about what the turn keeps; the caller stores it in the outbox.
  * An error that may pass is thrown, so that the queue retries; any other becomes a sentence for the person.
  */
-import { hasVisible } from '../lib/text/text.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Clock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
-import { ModelError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { requesterOf, type Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import type { Receive } from '../core/received.ts';
-import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../store/store.ts';
@@ -30,6 +27,7 @@ import { activatedBy, activeInTurn, type Viewer } from '../agent/show-to.ts';
 import type { LoopResult } from '../agent/next-step.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
 import type { Footer, Rateable, TurnPart } from '../core/feature.ts';
+import { answerAfter, stoppedByPerson } from './answer-after.ts';
 import { heardBefore, heardSince, type HeardDeps } from './heard.ts';
 import {
   askedAgain,
@@ -39,7 +37,7 @@ import {
   userEntry,
   type Invocation,
 } from './user-entry.ts';
-import { fixed, sayIn } from '../core/texts/say.ts';
+import { sayIn } from '../core/texts/say.ts';
 
 export type TurnContext = Readonly<{
   model: Model;
@@ -67,6 +65,11 @@ type TurnRequest = Readonly<{
   watcher?: LoopWatcher;
   joining?: Joining | undefined;
   signal: AbortSignal;
+  /**
+   * Stores what people saw of an answer before a restart, if the turn is stopped before it has shown anything new, and
+   * returns it; empty if there is nothing (U15).
+   */
+  restoreWords?(): Promise<string>;
 }>;
 
 export type Joining = Readonly<{
@@ -97,8 +100,6 @@ export type TurnMeans = Readonly<{
 }>;
 
 const cutShort: ReadonlySet<string | undefined> = new Set(['CANCELLED', 'TIMEOUT', 'LIMIT_REACHED']);
-const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
-const stopped = fixed`Stopped.`;
 
 /** Answers one message; after a crash, where it stopped (Q5). Throws ModelError if the turn should be retried (Q3). */
 export async function takeTurn(
@@ -137,7 +138,10 @@ export async function takeTurn(
     entries.push(entry);
   }
   const ended = await think(request, { transcript, context, since: said?.at }, means);
-  const answer = await answerOf(ended, { request, append: transcript.append, now: means.clock.now });
+  const answer = await answerAfter(ended, {
+    ...{ language: message.sender.language, signal, restoreWords: request.restoreWords },
+    noteStop: () => transcript.append({ kind: 'notice', text: stoppedByPerson, at: means.clock.now() }),
+  });
   const { text, question }: Footer = (await context.parts?.footer?.(transcript.all)) ?? { text: '' };
   const isAnswer = ended.status !== 'error' && !cutShort.has(ended.code);
   const rateable = isAnswer ? await context.parts?.rateable?.(transcript.all) : undefined;
@@ -277,24 +281,4 @@ async function joinedEntry(
     means,
   );
   return { entry, settles: next.id };
-}
-
-async function answerOf(
-  ended: LoopResult,
-  {
-    request: { message, signal },
-    append,
-    now,
-  }: Readonly<{ request: TurnRequest; append: OpenTranscript['append']; now(): number }>,
-): Promise<TurnAnswer> {
-  if (isShuttingDown(signal)) throw signal.reason;
-  if (ended.passing === true) throw new ModelError(ended.text, { sentence: ended.text, passing: true });
-  const say = sayIn(message.sender.language);
-  if (ended.code === 'CANCELLED' || ended.code === 'TIMEOUT') {
-    await append({ kind: 'notice', text: 'The person stopped the work on this.', at: now() });
-    return { text: ended.text === '' ? say(stopped) : `${ended.text}\n\n${say(stopped)}`, failed: false };
-  }
-  if (ended.code === 'MODEL_ERROR' || ended.code === 'LIMIT_REACHED')
-    return { text: say(ended.text), failed: true };
-  return { text: !hasVisible(ended.text) ? say(nothingToSay) : ended.text, failed: false };
 }

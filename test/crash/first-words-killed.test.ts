@@ -32,8 +32,10 @@ for (const store of storeNames) {
       await ann.dm.nextMessage(`n${index + 1}2`);
       assert.deepEqual(await next.stop(), { code: 0, signal: null });
       const texts = ann.dm.everSent().map(({ text }) => text);
-      assert.deepEqual(texts.map(isFirst).slice(0, 2), [true, false], JSON.stringify([kill, texts]));
-      assert.equal(texts.filter(isFirst).length, 1, JSON.stringify([kill, texts]));
+      const told = JSON.stringify([kill, texts]);
+      assert.ok(isFirst(texts[0] ?? ''), told);
+      // A send that the death cut off is repeated (Q6).
+      assert.ok(texts.filter(isFirst).length <= 1 + next.resent(), told);
     }
   });
 }

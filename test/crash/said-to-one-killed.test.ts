@@ -37,12 +37,12 @@ for (const store of storeNames) {
       await ann.dm.nextMessage(`n${index + 1}2`);
       assert.deepEqual(await next.stop(), { code: 0, signal: null });
       const direct = ann.dm.everSent().filter(({ text }) => text.startsWith('You: '));
-      assert.equal(direct.length, 1, name);
-      assert.deepEqual(
-        room.everSent().map(({ text }) => text),
-        ['I answered you in a direct message.'],
-        name,
-      );
+      // A send that the death cut off is repeated (Q6).
+      const most = 1 + next.resent();
+      assert.ok(direct.length <= most, name);
+      const texts = room.everSent().map(({ text }) => text);
+      assert.deepEqual([...new Set(texts)], ['I answered you in a direct message.'], name);
+      assert.ok(texts.length <= most, name);
       assert.deepEqual(room.shownTo(ann), [], name);
     }
   });

@@ -16,15 +16,22 @@ after(() => server?.close());
 const dying = (when: 'before' | 'committed') =>
   killingAt({ at: 'UPDATE (skillet\\.)?inbox SET stopped_at', when });
 
-/** A bot whose model begins an answer and never ends it; asked something else it answers. */
-async function setUp(t: TestContext, channel: string, url?: string) {
+/**
+ * A bot whose model begins an answer and never ends it; asked something else it answers. `again`: asked the same once
+ * more, it says nothing.
+ */
+async function setUp(t: TestContext, channel: string, url?: string, again?: true) {
   const { write, folder } = await openCliHome(t);
   const held = Promise.withResolvers<void>();
+  const askedAgain = Promise.withResolvers<void>();
   const messages = await startMessagesServer({
-    script: (body) =>
-      /is it so/.test(JSON.stringify(body.messages.at(-1)))
-        ? { content: [{ type: 'text', text: 'I guess so.' }], wire: { hold: held.promise } }
-        : 'As I said.',
+    script: (body, index) => {
+      if (!/is it so/.test(JSON.stringify(body.messages.at(-1)))) return 'As I said.';
+      if (again !== true || index === 0)
+        return { content: [{ type: 'text', text: 'I guess so.' }], wire: { hold: held.promise } };
+      askedAgain.resolve();
+      return held.promise.then(() => 'Yes.');
+    },
   });
   t.after(() => {
     held.resolve();
@@ -43,7 +50,7 @@ async function setUp(t: TestContext, channel: string, url?: string) {
     return bot;
   };
   const seen = () => JSON.stringify(messages.requests.at(-1)?.body.messages);
-  return { start, seen, requests: messages.requests };
+  return { start, seen, requests: messages.requests, askedAgain: askedAgain.promise };
 }
 
 test('U15 Q5 killed between a press on a draft’s stop button and the end, the turn ends with its words after the restart', async (t) => {
@@ -108,3 +115,36 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     },
   );
 }
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const)
+  test(
+    `U15 Q5 on ${kind} a stop that comes after a kill, before the turn has new words, keeps those that were shown`,
+    { skip: kind === 'PostgreSQL' && server === undefined ? noPostgres : false },
+    async (t) => {
+      const telegram = await startTelegramServer({ privacy: false });
+      t.after(() => telegram.close());
+      const url = kind === 'PostgreSQL' ? await server?.database() : undefined;
+      const { start, seen, requests, askedAgain } = await setUp(
+        t,
+        `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n`,
+        url,
+        true,
+      );
+      const ann = telegram.person({ name: 'Ann', id: 1001 });
+      const first = start();
+      ann.says('is it so?');
+      await telegram.until('the first words', () =>
+        ann.dm.drafts().some(({ text }) => text.includes('guess')),
+      );
+      await first.kill();
+      const second = start();
+      await askedAgain;
+      ann.says('/stop');
+      assert.equal((await ann.dm.nextMessage(/Stopped/)).text, 'I guess so.\n\nStopped.');
+      assert.equal(requests.length, 2);
+      ann.says('and now?');
+      await ann.dm.nextMessage('As I said.');
+      assert.match(seen(), /I guess so\..*The work was stopped in the middle of the answer above/);
+      await second.stop();
+    },
+  );

@@ -21,6 +21,8 @@ export type BotProcess = Readonly<{
   errors(): readonly string[];
   /** Log lines about a queue that changed hands, by its old or its new holder. */
   takeovers(): readonly string[];
+  /** How many messages it sent again, because a death left open whether they had arrived (Q6). */
+  resent(): number;
   /** The first log line, past or to come, that holds this text; nothing when it ended without. */
   logged(text: string): Promise<string | undefined>;
 }>;
@@ -101,6 +103,7 @@ export function startBotProcess(options: {
         (line) => !line.startsWith('{') || /"level":[56]0|file that a person sent could/.test(line),
       ),
     takeovers: () => lines.filter((line) => /a queue was lost|another process is gone/.test(line)),
+    resent: () => lines.filter((line) => line.includes('outcome is unknown: sent again')).length,
     logged,
   };
 }
