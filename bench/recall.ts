@@ -9,7 +9,9 @@ import { openMemory, type MemoryDeps } from '../src/features/memory/open-memory.
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { parseConfig } from '../src/config/parse-config.ts';
+import { partOf } from '../test/support/app-of.ts';
 import { inAGroup, toolContext } from '../test/support/tool-context.ts';
+import { unmovedChats } from '../test/support/unmoved-chats.ts';
 
 const rounds = 200;
 const batch = 500;
@@ -64,11 +66,11 @@ async function recallOn(store: Store): Promise<Tool> {
   const { conversation, chatType, external, sender } = inAGroup;
   const chatIds = [`${conversation.channel}:${conversation.chat}`];
   const deps: MemoryDeps = {
-    runtime: () => ({ config }),
+    runtime: () => partOf({ config }),
     store,
-    migrations: { original: async (of) => of },
+    migrations: unmovedChats,
     accessOf: async () => ({ chatType, chatIds, external, sender, by: 'model' }),
-    users: { isOwner: async () => false },
+    users: partOf({ isOwner: async () => false }),
     settings: { forCall: () => async () => ({}) },
     audit: { record: async () => undefined },
     clock: systemClock,

@@ -8,6 +8,7 @@ import type { Firing } from '../src/store/routines.ts';
 import type { Store } from '../src/store/store.ts';
 import { quietLog } from '../test/support/quiet-log.ts';
 import { makeRoutine } from '../test/support/routines-contract.ts';
+import { unmovedChats } from '../test/support/unmoved-chats.ts';
 
 const batch = 500;
 const eachHas = 20;
@@ -64,15 +65,14 @@ async function firingDelays(store: Store, firings: number): Promise<readonly num
   const stored = { resolve: (_at: number): void => undefined };
   const watch = watchRoutines({
     store: {
-      routines: store.routines,
-      signals: store.signals,
+      ...store,
       async fire(firing: Firing) {
         const fired = await store.fire(firing);
         stored.resolve(performance.timeOrigin + performance.now());
         return fired;
       },
     },
-    migrations: { current: async (place) => place, original: async (place) => place },
+    migrations: unmovedChats,
     audit: { record: async () => undefined },
     clock: systemClock,
     log: quietLog(),

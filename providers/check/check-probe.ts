@@ -57,8 +57,8 @@ export function createProbe(
   const signers = {
     good: tokens,
     stranger: createIdentityTokens(randomBytes(32), systemClock),
-    past: createIdentityTokens(seed, { now: () => systemClock.now() - 120_000 }),
-    future: createIdentityTokens(seed, { now: () => systemClock.now() + 120_000 }),
+    past: createIdentityTokens(seed, { ...systemClock, now: () => systemClock.now() - 120_000 }),
+    future: createIdentityTokens(seed, { ...systemClock, now: () => systemClock.now() + 120_000 }),
   };
   const env = bridgeEnvironment(options.env, tokens.publicJwk);
   // Anyone who has a provider checked is there to see what is left.

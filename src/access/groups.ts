@@ -1,7 +1,7 @@
 import type Keyv from 'keyv';
 import type { ChatMigrations } from './chat-migrations.ts';
 import type { AllowedGroup, Users } from './users.ts';
-import type { Audit } from '../audit/create-audit.ts';
+import type { AuditWriter } from '../audit/create-audit.ts';
 import type { Channel, ChannelEvent } from '../core/channel.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
@@ -41,7 +41,7 @@ type Deps = Readonly<{
   stored: Keyv;
   users: Users;
   migrations: ChatMigrations;
-  audit: Pick<Audit, 'record'>;
+  audit: AuditWriter;
   clock: Clock;
 }>;
 
@@ -138,7 +138,7 @@ export function createMeetGroup(options: {
   groups: Groups;
   users: Users;
   channels: ReadonlyMap<string, Channel>;
-  replies: Pick<Replies, 'tellOwners'>;
+  replies: Replies;
   clock: Clock;
 }): MeetGroup {
   const { groups, users, channels, replies, clock } = options;

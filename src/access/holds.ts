@@ -1,6 +1,6 @@
 import type Keyv from 'keyv';
 import { z } from 'zod';
-import type { Audit } from '../audit/create-audit.ts';
+import type { AuditWriter } from '../audit/create-audit.ts';
 import { placeOfKey } from '../core/conversation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { marksOf } from '../store/forget-entries.ts';
@@ -43,7 +43,7 @@ export function createHolds({
   store,
   audit,
   clock,
-}: Readonly<{ store: Store; audit: Readonly<{ record: Audit['record'] }>; clock: Clock }>): Holds {
+}: Readonly<{ store: Store; audit: AuditWriter; clock: Clock }>): Holds {
   const kept: Keyv = store.keyed(holdNamespace);
   const texts: Keyv = store.keyed(holdTextNamespace);
 

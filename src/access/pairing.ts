@@ -3,7 +3,7 @@ import type Keyv from 'keyv';
 import type { MessageDenial } from './decide-message.ts';
 import type { Users } from './users.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
-import type { Audit } from '../audit/create-audit.ts';
+import type { AuditWriter } from '../audit/create-audit.ts';
 import type { WriteCommand } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
@@ -54,7 +54,7 @@ const mostAnswered = 30;
 export function createPairing(options: {
   stored: Keyv;
   users: Users;
-  audit: Pick<Audit, 'record'>;
+  audit: AuditWriter;
   clock: Clock;
 }): Pairing {
   const { stored, users, audit, clock } = options;

@@ -1,9 +1,7 @@
 import { joinTaint, taintIn, type Taint } from '../core/entry.ts';
 import type { Store, Transcripts } from '../store/store.ts';
 
-type Reads = Pick<Transcripts, 'read'>;
-
-export async function taintOf(transcripts: Reads, id: string): Promise<Taint | undefined> {
+export async function taintOf(transcripts: Transcripts, id: string): Promise<Taint | undefined> {
   const { entries, damaged } = await transcripts.read(id);
   return taintIn(
     entries.map(({ entry }) => entry),
@@ -12,7 +10,7 @@ export async function taintOf(transcripts: Reads, id: string): Promise<Taint | u
 }
 
 /** The private data of a transcript, together with that of the runs around it and of what its conversation started. */
-export async function taintAround(transcripts: Reads, id: string): Promise<Taint | undefined> {
+export async function taintAround(transcripts: Transcripts, id: string): Promise<Taint | undefined> {
   const own = await taintOf(transcripts, id);
   const parent = parentOf(id);
   const outer = parent === id ? taintOf(transcripts, startedIn(id)) : taintAround(transcripts, parent);
@@ -31,7 +29,7 @@ export function roomOf(id: string): string {
 
 /** Adds taint to a journal. Known taint is written again once a day, so that retention keeps the journal. */
 export async function recordTaint(
-  store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
+  store: Store,
   journal: string,
   taint: Taint | undefined,
   now: number,
@@ -49,7 +47,7 @@ const dayMs = 86_400_000;
 
 /** Whether the sender wrote this address since the last summary (S7). */
 export async function wroteAddress(
-  transcripts: Reads,
+  transcripts: Transcripts,
   id: string,
   of: Readonly<{ sender: string; address: string }>,
 ): Promise<boolean> {

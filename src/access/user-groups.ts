@@ -29,7 +29,7 @@ const keptMs = 270_000;
 const patienceMs = 5_000;
 
 type Deps = Readonly<{
-  channels: ReadonlyMap<string, Pick<Channel, 'membersOf'>>;
+  channels: ReadonlyMap<string, Channel>;
   clock: Clock;
   log: Log;
 }>;

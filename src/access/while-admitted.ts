@@ -8,7 +8,7 @@ import type { Users } from './users.ts';
 /** Whether the person that something is done for may still use the bot (S11). */
 export type StillAdmitted = (requester: Requester) => Promise<Decision<'TOOL_POLICY_DENIED'>>;
 
-export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted {
+export function createStillAdmitted(users: Users): StillAdmitted {
   return async ({ sender: id, kind, conversation, chatType }) => {
     const may = await users.mayAct({ conversation, chatType, sender: { id, kind } });
     if (may.allowed) return may;

@@ -3,7 +3,7 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
 import type { Message, Quote } from '../core/message.ts';
 import type { CapabilityCode } from '../core/codes.ts';
-import type { Audit } from '../audit/create-audit.ts';
+import type { AuditWriter } from '../audit/create-audit.ts';
 import type { Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
@@ -28,8 +28,8 @@ export type GuardSignIns = Readonly<{
 export function createGuardSignIns(options: {
   take(message: Message): Promise<TakenAnswer>;
   channels: ReadonlyMap<string, Channel>;
-  replies: Pick<Replies, 'answer'>;
-  audit: Pick<Audit, 'record'>;
+  replies: Replies;
+  audit: AuditWriter;
   log: Log;
 }): GuardSignIns {
   const { take, channels, replies, audit, log } = options;

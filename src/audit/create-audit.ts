@@ -26,29 +26,34 @@ import type { Log } from '../lib/log.ts';
 import type { Values } from '../store/patient-keyed.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 
-/** The record of who did what, kept for the operator (L6). */
-export type Audit = Readonly<{
+/** Where the parts of the bot record what they did (L6). */
+export type AuditWriter = Readonly<{
   /** Resolves once the line is written. It never rejects: a failure is logged. */
   record(event: AuditEvent): Promise<void>;
-  holds(id: string, since: number): Promise<boolean>;
-  verify(): Promise<AuditReport>;
-  /** Writes lines and a signed proof into a new file (L18). Throws OperatorError if nothing was recorded yet. */
-  exportTo(to: Parameters<typeof exportAudit>[0]): Promise<Exported>;
-  /** The public key of exports as PEM. Throws OperatorError if nothing was recorded yet. */
-  publicKey(): Promise<string>;
-  /** Removes whole days before this time, in milliseconds since 1970, and says so in the record (L18). */
-  prune(before: number): Promise<void>;
-  /** Returns the last lines, oldest first, with the ids that are still known. */
-  tail(lines: number): Promise<readonly string[]>;
-  /** Returns the lines at this ISO time or later, with the ids that are still known. */
-  since(time: string): Promise<readonly string[]>;
-  /** Who wrote to the bot in which direct messages, as far as the audit still knows their ids. */
-  meetings(): Promise<readonly Meeting[]>;
-  /** Makes the lines of these people and conversations anonymous, threads included (Q12). */
-  forget(ids: readonly string[]): Promise<void>;
-  /** Resolves once all recorded lines are written. */
-  settled(): Promise<void>;
 }>;
+
+/** The record of who did what, as operators read and keep it (L6). */
+export type Audit = AuditWriter &
+  Readonly<{
+    holds(id: string, since: number): Promise<boolean>;
+    verify(): Promise<AuditReport>;
+    /** Writes lines and a signed proof into a new file (L18). Throws OperatorError if nothing was recorded yet. */
+    exportTo(to: Parameters<typeof exportAudit>[0]): Promise<Exported>;
+    /** The public key of exports as PEM. Throws OperatorError if nothing was recorded yet. */
+    publicKey(): Promise<string>;
+    /** Removes whole days before this time, in milliseconds since 1970, and says so in the record (L18). */
+    prune(before: number): Promise<void>;
+    /** Returns the last lines, oldest first, with the ids that are still known. */
+    tail(lines: number): Promise<readonly string[]>;
+    /** Returns the lines at this ISO time or later, with the ids that are still known. */
+    since(time: string): Promise<readonly string[]>;
+    /** Who wrote to the bot in which direct messages, as far as the audit still knows their ids. */
+    meetings(): Promise<readonly Meeting[]>;
+    /** Makes the lines of these people and conversations anonymous, threads included (Q12). */
+    forget(ids: readonly string[]): Promise<void>;
+    /** Resolves once all recorded lines are written. */
+    settled(): Promise<void>;
+  }>;
 
 /** A crash leaves at most this many lines ahead of the head that the store knows. */
 const mostAtOnce = 16;

@@ -111,7 +111,7 @@ function agentDeps(app: App, features: readonly Feature[], received: KeptFiles['
 }
 
 /** The conversation shows that the bot waits for a person, as long as it does (U15). */
-function showAsking(ask: AskPeople, { workStates }: Pick<App, 'workStates'>): AskPeople {
+function showAsking(ask: AskPeople, { workStates }: App): AskPeople {
   return {
     ...ask,
     request: (call, ...more) =>

@@ -10,7 +10,7 @@ import { fetchWritten } from '../skills/bring-written.ts';
 import { writtenRoot } from '../skills/open-library.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { moveRows, type Moved } from '../store/move/move-rows.ts';
-import { fillDatabase, readDatabase, type ReadFiles } from '../store/move/postgres-side.ts';
+import { fillDatabase, readDatabase } from '../store/move/postgres-side.ts';
 import { fillFileStore, leftBeside, readFileStore } from '../store/move/sqlite-side.ts';
 import { openStore } from '../store/open-store.ts';
 import type { SharedOptions } from './command.ts';
@@ -18,6 +18,7 @@ import { guardOutput, print, progressLine, untilInterrupted } from './console.ts
 import { openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { skilletHere } from '../core/skillet-here.ts';
+import type { StoredFiles } from '../store/stored-files.ts';
 
 type How = Parameters<typeof moveRows>[2];
 type Result = Readonly<{ moved: readonly Moved[]; notes: readonly string[] }>;
@@ -88,7 +89,7 @@ async function toFile(config: Config, target: string, how: How): Promise<Result>
 }
 
 /** Fetches the skills that the bot wrote, because their newest versions may be only in the database. */
-async function bringSkills(config: Config, file: string, files: ReadFiles): Promise<void> {
+async function bringSkills(config: Config, file: string, files: StoredFiles): Promise<void> {
   const store = await openStore(`sqlite:${file}`);
   try {
     await fetchWritten(writtenRoot(config), createWrittenSkills(store).all, files);

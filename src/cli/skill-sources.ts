@@ -25,7 +25,7 @@ export async function listSources({ config: flag, json }: SharedOptions): Promis
     inConfig,
     agreed: locked !== undefined,
     skills: (locked?.skills ?? []).map((skill) => {
-      const problem = checkPinned(installedFolder(config.bot.dataDir, skill), skill);
+      const problem = checkPinned(installedFolder(config.bot.dataDir, skill), skill.files);
       const { name, path, commit, agreedAt, files } = skill;
       return {
         name,

@@ -70,7 +70,7 @@ async function updateSource(
     const changed: SkillOffer[] = [];
     for (const skill of skills) {
       const offer = offers.find((each) => each.name === skill.name);
-      const problem = checkPinned(installedFolder(dataDir, skill), skill);
+      const problem = checkPinned(installedFolder(dataDir, skill), skill.files);
       if (offer === undefined) {
         process.exitCode = 1;
         print(

@@ -40,8 +40,8 @@ export type ActiveSkills = Readonly<{
 
 export type ActiveSkillDeps = Pick<AgentDeps, 'runtime' | 'log' | 'library' | 'asItStands' | 'builtInTools'> &
   Readonly<{
-    skillSandbox: Readonly<{ sandbox: Pick<Sandbox, 'seen'> }>;
-    outside: Pick<OutsideTools, 'names'>;
+    skillSandbox: Readonly<{ sandbox: Sandbox }>;
+    outside: OutsideTools;
   }>;
 
 /**

@@ -17,8 +17,8 @@ export async function hasProgressed(
   { message }: InboxItem,
   at: number,
   deps: Readonly<{
-    store: Pick<Store, 'transcripts' | 'inbox'>;
-    migrations: Pick<ChatMigrations, 'original'>;
+    store: Store;
+    migrations: ChatMigrations;
   }>,
 ): Promise<boolean> {
   const { store } = deps;

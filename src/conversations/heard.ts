@@ -9,11 +9,11 @@ import { bounds } from '../store/bounds.ts';
 import type { Store } from '../store/store.ts';
 
 export type HeardDeps = Readonly<{
-  store: Pick<Store, 'groupContext'>;
+  store: Store;
   /** Where messages come from that were said without addressing the bot. */
   heard: Readonly<{
-    channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
-    users: Pick<Users, 'mayAct'>;
+    channels: ReadonlyMap<string, Channel>;
+    users: Users;
     /** How many such messages a turn gets at most; 0 switches them off. */
     most(): number;
   }>;
@@ -81,7 +81,7 @@ async function readEarlier(
 async function ofAdmitted(
   message: Message,
   said: readonly Message[],
-  users: Pick<Users, 'mayAct'>,
+  users: Users,
 ): Promise<readonly Message[]> {
   if (message.conversation.thread !== message.platformId) return said;
   const heard = said.map((one) => ({ ...one, external: message.external || one.external }));

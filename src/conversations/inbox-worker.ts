@@ -235,10 +235,7 @@ export function wasStarted({ interruptedAt, error }: InboxItem): boolean {
 
 export async function transcriptOf(
   { conversation }: Message,
-  {
-    store,
-    migrations,
-  }: Readonly<{ store: Pick<Store, 'transcripts'>; migrations: Pick<ChatMigrations, 'original'> }>,
+  { store, migrations }: Readonly<{ store: Store; migrations: ChatMigrations }>,
 ): Promise<string> {
   return store.transcripts.current(conversationKey(await migrations.original(conversation)));
 }

@@ -12,7 +12,7 @@ import type { Joining } from './turn.ts';
 export type JoinDeps = Readonly<{
   store: Store;
   channels: ReadonlyMap<string, Channel>;
-  users: Pick<Users, 'decide'>;
+  users: Users;
   judge: JudgeMessage;
   questions: Questions;
   clock: Clock;

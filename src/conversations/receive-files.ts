@@ -18,7 +18,6 @@ import type { ReadOffice } from '../lib/files/read-office.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import type { Config } from '../config/complete-config.ts';
 import { heardIn, spokenIn, textIn, textsMost } from './text-of-file.ts';
 import type { Transcribe } from './transcribe.ts';
 import type { Folders } from '../folders/folders.ts';
@@ -26,6 +25,7 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 
 /**
  * Limits for one message: number of files, bytes of one and of all, quoted pictures, and how many earlier messages may
@@ -57,17 +57,12 @@ const unshownTypes: Readonly<Record<string, string>> = {
 type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: Words }>;
 
 export type ReceiveFilesDeps = Readonly<{
-  runtime: () => Readonly<{
-    config: Readonly<{
-      sandbox: Pick<Config['sandbox'], 'diskMb'>;
-      tools: Pick<Config['tools'], 'transcribe'>;
-    }>;
-  }>;
-  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'fetchSmaller'>>;
-  received: Pick<ReceivedFiles, 'keep' | 'read'>;
-  migrations: Pick<ChatMigrations, 'original'>;
-  sandbox: Pick<Sandbox, 'seen'>;
-  folders: Pick<Folders, 'root'>;
+  runtime: () => RuntimeConfig;
+  channels: ReadonlyMap<string, Channel>;
+  received: ReceivedFiles;
+  migrations: ChatMigrations;
+  sandbox: Sandbox;
+  folders: Folders;
   transcribe: Transcribe;
   readOffice: ReadOffice;
   clock: Clock;
@@ -76,7 +71,7 @@ export type ReceiveFilesDeps = Readonly<{
 
 export type Receiving = Readonly<{
   chat: string;
-  channel: Pick<Channel, 'fetchFile' | 'fetchSmaller'> | undefined;
+  channel: Channel | undefined;
   signal: AbortSignal;
   /**
    * What is left for the other files of the message. `ms` is the time for downloads; waiting for the store does not use
@@ -125,29 +120,28 @@ async function smaller({ attachment, sender }: Wanted, receiving: Receiving): Pr
   if (channel?.fetchSmaller === undefined || ref === undefined) return undefined;
   const copy = { ...attachment, ref, name: `smaller-${name}`, size: undefined };
   const { fetchSmaller } = channel;
-  const kept = await keep(
-    { attachment: { ...copy, ref: `${ref}/smaller` }, sender },
-    { ...receiving, channel: { fetchFile: (_, ...where) => fetchSmaller(copy, ...where) } },
-  );
+  const smallerOf = { attachment: { ...copy, ref: `${ref}/smaller` }, sender };
+  const kept = await keep(smallerOf, receiving, (_, ...where) => fetchSmaller(copy, ...where));
   return typeof kept === 'object' && pictureTypes.has(kept.mime) ? kept : undefined;
 }
 
 async function keep(
   { attachment, sender, refused }: Wanted,
   receiving: Receiving,
+  fetchFile = receiving.channel?.fetchFile,
 ): Promise<KeptFile | Words> {
-  const { chat, channel, signal, left, deps } = receiving;
+  const { chat, signal, left, deps } = receiving;
   const { ref, name, mime, size = 0, missing } = attachment;
   const { diskMb } = deps.runtime().config.sandbox;
   if (refused !== undefined) return refused;
   if (missing !== undefined) return missingWords[missing];
-  if (ref === undefined || channel === undefined) return fixed`files of this type can’t be downloaded`;
+  if (ref === undefined || fetchFile === undefined) return fixed`files of this type can’t be downloaded`;
   const room = left.bytes;
   if (size > room) return overTogether;
   const maxBytes = Math.min(most.bytesEach, room);
   const fetch = (to: string): Promise<void> =>
     fetchPatiently(
-      (until) => channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until),
+      (until) => fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until),
       to,
       receiving,
     );

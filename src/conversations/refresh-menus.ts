@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decideSkill } from '../access/decide-skill.ts';
-import type { Audit } from '../audit/create-audit.ts';
+import type { AuditWriter } from '../audit/create-audit.ts';
 import { skillChanges } from '../audit/audit-event.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
@@ -33,7 +33,7 @@ export function createRefreshMenus(options: {
   runtime: () => RuntimeConfig;
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
-  audit: Pick<Audit, 'record'>;
+  audit: AuditWriter;
   chatCommands: CommandTable;
   builtInTools: ToolTable;
   log: Log;

@@ -10,7 +10,7 @@ import { skillNamed, type Skill } from '../core/skill.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
 
-type RefuseDeps = Pick<App, 'users' | 'channels'> & Readonly<{ explain: ExplainAccess }>;
+type RefuseDeps = App & Readonly<{ explain: ExplainAccess }>;
 
 /**
  * The answer to a skill that was called where it is denied (A11). Owners also read the rule if no one else reads along.

@@ -19,7 +19,7 @@ export async function taintOfOwnWords(
     before,
     transcript,
   }: Readonly<{ heard: readonly Message[]; before: readonly Entry[]; transcript: string }>,
-  { transcripts }: Pick<Store, 'transcripts'>,
+  { transcripts }: Store,
 ): Promise<Taint | undefined> {
   const shared = [message, ...heard].flatMap((each) => each.shared ?? []);
   const quotes = [...(message.replyTo === undefined ? [] : [message.replyTo]), ...shared];

@@ -8,7 +8,7 @@
  * An error that may pass is thrown, so that the queue retries; any other becomes a sentence for the person.
  */
 import { placeOf } from '../audit/audit-event.ts';
-import type { Audit } from '../audit/create-audit.ts';
+import type { AuditWriter } from '../audit/create-audit.ts';
 import type { Clock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
@@ -88,13 +88,13 @@ type TurnAnswer = Readonly<{
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
 export type TurnMeans = Readonly<{
-  store: Pick<Store, 'transcripts' | 'commit' | 'groupContext'>;
+  store: Store;
   questions: Questions;
   receive: Receive;
   heard: HeardDeps['heard'];
   /** IANA time zone for people whose own is unknown. */
   zone(): string;
-  audit: Pick<Audit, 'record'>;
+  audit: AuditWriter;
   clock: Clock;
   log: Log;
 }>;

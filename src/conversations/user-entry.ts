@@ -46,11 +46,7 @@ export async function userEntry(
     received: ReceivedOf;
     waiting: readonly Question[];
   }>,
-  {
-    store,
-    zone,
-    clock,
-  }: Readonly<{ store: Pick<Store, 'transcripts'>; zone(): string; clock: Pick<Clock, 'now'> }>,
+  { store, zone, clock }: Readonly<{ store: Store; zone(): string; clock: Clock }>,
 ): Promise<Entry> {
   const { key, message, transcript, invokesSkill, context, joins, notes } = said;
   const { before, heard, received, waiting } = around;

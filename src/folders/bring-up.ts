@@ -21,7 +21,7 @@ export const noChanges: LocalChanges = { set: [], removed: [], same: [] };
 export async function findChanges(
   root: string,
   { files }: FolderIndex,
-  sender: Pick<SendChunks, 'send'>,
+  sender: SendChunks,
 ): Promise<LocalChanges> {
   const local = await scanFolder(root);
   const set: Indexed[] = [];
@@ -60,7 +60,7 @@ export async function applyStored(
   root: string,
   here: Map<string, Indexed>,
   stored: readonly StoredFile[],
-  { leave, files }: Readonly<{ leave: ReadonlySet<string>; files: Pick<StoredFiles, 'get'> }>,
+  { leave, files }: Readonly<{ leave: ReadonlySet<string>; files: StoredFiles }>,
 ): Promise<Readonly<{ files: ReadonlyMap<string, Indexed>; isWhole: boolean }>> {
   const target = new Map(stored.map((file) => [file.path, file]));
   // Removes in reverse order, so that a folder's content goes before the folder.
@@ -92,7 +92,7 @@ export async function applyStored(
 async function* writeFiles(
   root: string,
   wanted: readonly StoredFile[],
-  files: Pick<StoredFiles, 'get'>,
+  files: StoredFiles,
 ): AsyncGenerator<Readonly<{ file: StoredFile; mark: string | undefined }>> {
   for (const file of wanted.filter(({ chunks }) => chunks.length === 0))
     yield { file, mark: openDraft(root, file)?.finish() };

@@ -7,7 +7,7 @@ import { createSendChunks } from './send-chunks.ts';
 export async function storeFolder(
   directory: string,
   folder: string,
-  files: Pick<StoredFiles, 'missing' | 'put' | 'write'>,
+  files: StoredFiles,
   wanted: (path: string) => boolean = () => true,
 ): Promise<void> {
   const sender = createSendChunks(files);
@@ -20,7 +20,7 @@ export async function storeFolder(
 export async function fetchFolder(
   directory: string,
   folder: string,
-  files: Pick<StoredFiles, 'read' | 'get'>,
+  files: StoredFiles,
 ): Promise<Readonly<{ files: number; isWhole: boolean }>> {
   const stored = (await files.read(folder))?.files ?? [];
   const { isWhole } = await applyStored(directory, new Map(), stored, { leave: new Set(), files });

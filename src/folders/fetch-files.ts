@@ -29,7 +29,7 @@ export class ChunkGone extends Error {
 
 /** Yields the contents of files in the order given, and reads one window ahead. Throws ChunkGone. */
 export async function* fetchContents(
-  files: Pick<StoredFiles, 'get'>,
+  files: StoredFiles,
   wanted: readonly StoredFile[],
 ): AsyncGenerator<Readonly<{ file: StoredFile; bytes: Buffer; isLast: boolean }>> {
   const pieces = wanted.flatMap((file) =>

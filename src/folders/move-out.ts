@@ -26,7 +26,7 @@ export async function refuseFilledFolders(workspace: string): Promise<void> {
  */
 export async function moveFoldersOut(
   workspace: string,
-  files: Pick<StoredFiles, 'list' | 'read' | 'get'>,
+  files: StoredFiles,
   signal: AbortSignal,
 ): Promise<number> {
   let moved = 0;

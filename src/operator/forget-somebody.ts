@@ -38,15 +38,15 @@ const lookEveryMs = 50;
 export function createForgetSomebody(options: {
   store: Store;
   kept: Readonly<{
-    users: Pick<Users, 'forget'>;
-    pairing: Pick<Pairing, 'pending' | 'forget'>;
+    users: Users;
+    pairing: Pairing;
     partners: Readonly<{ forget(sender: string): Promise<void> }>;
     features: readonly AtRest[];
-    settings: Pick<ChatSettings, 'forget'>;
-    files: Pick<KeptFiles, 'forget'>;
+    settings: ChatSettings;
+    files: KeptFiles;
   }>;
   access(): AccessSettings;
-  audit: Pick<Audit, 'record' | 'meetings' | 'forget'>;
+  audit: Audit;
   waitMs: number;
   clock: Clock;
   log: Log;
@@ -119,8 +119,8 @@ export async function directMessagesOf(
     audit,
   }: Readonly<{
     store: Store;
-    pairing: Readonly<{ pending: Pairing['pending'] }>;
-    audit: Readonly<{ meetings: Audit['meetings'] }>;
+    pairing: Pairing;
+    audit: Audit;
   }>,
 ): Promise<readonly string[]> {
   return roomsOf(sender, [

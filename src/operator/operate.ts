@@ -42,7 +42,7 @@ type OperateParts = Desk &
   Readonly<{
     access(): AccessSettings;
     features: readonly AtRest[];
-    files: Pick<KeptFiles, 'forget' | 'reading'>;
+    files: KeptFiles;
   }>;
 
 /** Makes the function that runs operations. `isAlone`: nothing can be running for anybody. */

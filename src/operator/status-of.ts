@@ -45,14 +45,12 @@ export type TaskRow = Readonly<{
   since: number;
 }>;
 
-type Reads = Pick<Store, 'inbox' | 'outbox' | 'pendingRequests' | 'routines' | 'backlog' | 'usage' | 'stats'>;
-
 export async function statusOf({
   store,
   servers,
   running,
   zone,
-}: Readonly<{ store: Reads } & Pick<OperateDeps, 'servers' | 'running' | 'zone'>>): Promise<BotStatus> {
+}: Readonly<{ store: Store } & Pick<OperateDeps, 'servers' | 'running' | 'zone'>>): Promise<BotStatus> {
   const items = await store.inbox.list('waiting');
   const requests = await openRequests(items, store);
   const pid = process.pid;
@@ -84,7 +82,7 @@ function byDay(rows: readonly UsageRow[]): readonly DayUse[] {
   );
 }
 
-async function countRoutines({ routines }: Reads): Promise<BotStatus['routines']> {
+async function countRoutines({ routines }: Store): Promise<BotStatus['routines']> {
   const all = await routines.all();
   const count = (wanted: string): number => all.filter(({ state }) => state === wanted).length;
   return { active: count('active'), paused: count('paused') };
@@ -98,7 +96,7 @@ export async function tasksOf(store: Store): Promise<readonly TaskRow[]> {
 /** Questions of items that wait. */
 async function openRequests(
   items: readonly ListedItem[],
-  { pendingRequests }: Pick<Store, 'pendingRequests'>,
+  { pendingRequests }: Store,
 ): Promise<readonly PendingRequest[]> {
   const places = new Map(
     items.flatMap(({ message }) =>

@@ -32,7 +32,7 @@ type DeliveryDeps = Readonly<{
   /** The conversation under its chat's current id, because the chat may have moved (A6). */
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
-  outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
+  outgoing: OutgoingFiles;
   store: Store;
   clock: Clock;
   log: Log;
@@ -262,7 +262,7 @@ function isNothing({ part }: NewRow): boolean {
 async function readyPart(
   part: Part,
   tries: number,
-  outgoing: Pick<OutgoingFiles, 'find'>,
+  outgoing: OutgoingFiles,
 ): Promise<OutgoingPart | 'later'> {
   const { file: _file, more: _more, ...text } = part;
   const found: OutgoingFile[] = [];

@@ -6,7 +6,7 @@ export type ToldPeople = Readonly<{
   add(person: string): Promise<void>;
 }>;
 
-export function createToldPeople(store: Pick<Store, 'keyed'>): ToldPeople {
+export function createToldPeople(store: Store): ToldPeople {
   const told = store.keyed('first-words');
   return {
     has: (person) => told.has(person),

@@ -26,7 +26,7 @@ export function createCallTaint({
   clock,
 }: Readonly<{
   runtime: () => RuntimeConfig;
-  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
+  store: Store;
   clock: Clock;
 }>): CallTaint {
   const { transcripts } = store;

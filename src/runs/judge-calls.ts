@@ -59,12 +59,12 @@ export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 export function createJudgeCalls(options: {
   runtime: () => RuntimeConfig;
   ask: AskPeople;
-  outside: Pick<OutsideTools, 'mayCall'>;
+  outside: OutsideTools;
   stillAdmitted: StillAdmitted;
   deliverArtifacts: DeliverArtifacts;
   /** Whose words the input of a call consists of (S13). */
   whose(text: string, of: Readonly<{ run: string; sender: string }>): Promise<Provenance>;
-  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
+  store: Store;
   clock: Clock;
 }) {
   const { runtime, ask, whose } = options;
@@ -120,7 +120,7 @@ function createJudgeByPolicy({
   carriesOut,
 }: Readonly<{
   runtime: () => RuntimeConfig;
-  outside: Pick<OutsideTools, 'mayCall'>;
+  outside: OutsideTools;
   stillAdmitted: StillAdmitted;
   carriesOut: CallTaint['carriesOut'];
 }>): Judge {

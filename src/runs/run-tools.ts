@@ -128,11 +128,7 @@ export function scriptGround(
 }
 
 /** Whether the policy is at least as lenient with a skill's scripts as with `bash`, at every risk (T5, T8). */
-export function runsScriptsAsFreely(
-  skill: Skill,
-  requester: Requester,
-  { runtime }: Pick<App, 'runtime'>,
-): boolean {
+export function runsScriptsAsFreely(skill: Skill, requester: Requester, { runtime }: App): boolean {
   const { policy } = runtime().config;
   return risks.every((risk) => {
     const [script, bash] = ['skills_run_script', 'bash'].map(

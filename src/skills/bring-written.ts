@@ -7,9 +7,6 @@ import { hashSkill } from './install/hash-skill.ts';
 import { isThere, replacedPath } from './prepare-draft.ts';
 import { marker } from './written-marker.ts';
 
-type FilesThere = Pick<StoredFiles, 'list' | 'read' | 'get'>;
-type SkillFiles = FilesThere & Pick<StoredFiles, 'missing' | 'put' | 'write' | 'versions' | 'removeUnused'>;
-
 /**
  * The versions of a skill as recorded, newest first. `approved` may be in use, or come back if the newest is discarded.
  */
@@ -27,7 +24,7 @@ const named = (hash: string): string => `${group}/${hash}`;
 export async function bringWritten(
   root: string,
   records: () => Promise<ReadonlyMap<string, Versions>>,
-  files: SkillFiles,
+  files: StoredFiles,
 ): Promise<void> {
   // The list comes first, because a version is recorded before it is stored.
   const stored = new Set(await files.list(group));
@@ -47,7 +44,7 @@ export async function bringWritten(
 export async function fetchWritten(
   root: string,
   records: () => Promise<ReadonlyMap<string, Versions>>,
-  files: FilesThere,
+  files: StoredFiles,
 ): Promise<void> {
   const stored = new Set(await files.list(group));
   await fetchAll(root, await records(), stored, files);
@@ -57,7 +54,7 @@ async function storeMissing(
   root: string,
   { name, hashes: [newest], approved }: Versions,
   stored: ReadonlySet<string>,
-  files: SkillFiles,
+  files: StoredFiles,
 ): Promise<void> {
   if (!isPlainName(name)) return;
   const place = path.join(root, name);
@@ -74,7 +71,7 @@ async function fetchAll(
   root: string,
   known: ReadonlyMap<string, Versions>,
   stored: ReadonlySet<string>,
-  files: FilesThere,
+  files: StoredFiles,
 ): Promise<void> {
   for (const record of known.values()) await fetchNewer(root, record, stored, files);
   for (const name of await markedIn(root)) {
@@ -89,7 +86,7 @@ async function fetchNewer(
   root: string,
   { name, hashes, approved }: Versions,
   stored: ReadonlySet<string>,
-  files: FilesThere,
+  files: StoredFiles,
 ): Promise<void> {
   if (!isPlainName(name)) return;
   const [newest] = hashes;
@@ -116,7 +113,7 @@ function isPlainName(name: string): boolean {
  * Fetches a version and puts it in place by one rename. Does nothing if the files do not have the hash that their name
  * says.
  */
-async function fetchTo(place: string, hash: string, files: FilesThere): Promise<void> {
+async function fetchTo(place: string, hash: string, files: StoredFiles): Promise<void> {
   await mkdir(path.dirname(place), { recursive: true });
   const aside = await mkdtemp(path.join(path.dirname(place), '.writing-'));
   try {

@@ -42,7 +42,7 @@ export async function readBody(
 }
 
 function readPinnedBody(path: string, pin: Pin, maxBytes: number): Body {
-  const file = readPinned(dirname(path), pin, basename(path));
+  const file = readPinned(dirname(path), pin.files, basename(path));
   if (!file.ok) return { ok: false, code: 'SKILL_UNAVAILABLE', message: pinBroken(pin, file.problem) };
   const cut = file.bytes.length > bodyReadLimit;
   const body = bodyOf(file.bytes.subarray(0, bodyReadLimit), cut, maxBytes);

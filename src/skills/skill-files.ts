@@ -113,7 +113,7 @@ export function readSkillBytes(
   try {
     const read = readBytes(descriptor, limit);
     if (!read.ok || pin === undefined) return read;
-    const changed = pinProblem(pin, file, read.bytes);
+    const changed = pinProblem(pin.files, file, read.bytes);
     return changed === undefined ? read : failure('FILE_NOT_FOUND', pinBroken(pin, changed));
   } finally {
     closeSync(descriptor);

@@ -19,7 +19,7 @@ export async function watchSources(options: {
   config: () => Pick<Config, 'skills' | 'bot'>;
   /** When sources were last looked at, and what owners were told, by data directory. */
   store: Store;
-  replies: Pick<Replies, 'tellOwners'>;
+  replies: Replies;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;

@@ -6,6 +6,7 @@ import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { partOf } from '../support/app-of.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -120,7 +121,7 @@ test('H13 A9 owners are asked about a group for words of an owner to the bot, an
     groups,
     users: people,
     channels: new Map(),
-    replies: { tellOwners: async (key) => void told.push(key) },
+    replies: partOf({ tellOwners: async (key) => void told.push(key) }),
     clock,
   });
   const owner = { id: 'telegram:1', name: 'Ann', kind: 'person' } as const;

@@ -11,6 +11,8 @@ import {
 } from '../../src/access/taint-of.ts';
 import type { Entry, Taint } from '../../src/core/entry.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { Transcripts } from '../../src/store/store.ts';
+import { partOf } from '../support/app-of.ts';
 
 const chat = 'telegram:42';
 const run = `${chat}#run:${'0a'.repeat(8)}`;
@@ -63,7 +65,7 @@ test('S7 a journal is marked as its entries are together, and wholly where one i
   assert.equal(await taintOf(store.transcripts, 'none'), undefined);
   assert.equal(await taintOf(store.transcripts, 'one'), 'mail');
   assert.equal(await taintOf(store.transcripts, 'two'), true);
-  const damaged = { read: async () => ({ entries: [], damaged: 1 }) };
+  const damaged = partOf<Transcripts>({ read: async () => ({ entries: [], damaged: 1 }) });
   assert.equal(await taintOf(damaged, 'x'), true);
 });
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createUserGroups } from '../../src/access/user-groups.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
+import { partOf } from '../support/app-of.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import type { Channel } from '../../src/core/channel.ts';
 
 type MembersOf = (group: string) => Promise<readonly string[]>;
 
@@ -13,7 +15,7 @@ function setUp(users: readonly string[], membersOf?: MembersOf) {
   const { config } = parsed;
   const clock = createManualClock();
   const log = quietLog();
-  const slack = membersOf === undefined ? {} : { membersOf };
+  const slack = partOf<Channel>(membersOf === undefined ? {} : { membersOf });
   const groups = createUserGroups({ channels: new Map([['slack', slack]]), clock, log });
   const began = clock.now();
   return {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createUserGroups } from '../../src/access/user-groups.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
+import { partOf } from '../support/app-of.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import type { Channel } from '../../src/core/channel.ts';
 
 /** A bot whose config admits one user group, with a Slack that tells its members or fails. */
 function setUp({ takesMs = 0 } = {}) {
@@ -21,7 +23,11 @@ function setUp({ takesMs = 0 } = {}) {
     if (slack.fails) throw new Error('missing_scope');
     return members;
   };
-  const groups = createUserGroups({ channels: new Map([['slack', { membersOf }]]), clock, log });
+  const groups = createUserGroups({
+    channels: new Map([['slack', partOf<Channel>({ membersOf })]]),
+    clock,
+    log,
+  });
   const stop = new AbortController();
   let changes = 0;
   const following = groups.follow(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGuardSignIns } from '../../src/accounts/guard-sign-ins.ts';
+import { partOf } from '../support/app-of.ts';
 import { caller, capabilityStage } from '../support/capability-stage.ts';
 import { makeMessage } from '../support/make-message.ts';
 
@@ -9,7 +10,7 @@ test('C6 what a message quotes of a sign-in is taken out, whoever quotes it, and
   const { clean } = createGuardSignIns({
     take: (message) => stage.say(message.text, message),
     channels: new Map(),
-    replies: { answer: () => assert.fail('nothing is said') },
+    replies: partOf({ answer: () => assert.fail('nothing is said') }),
     audit: { record: () => assert.fail('nothing is recorded') },
     log: stage.log,
   });

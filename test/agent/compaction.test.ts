@@ -12,6 +12,8 @@ import type { Message } from '../../src/core/message.ts';
 import { noTokens, type ModelRequest } from '../../src/core/model.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { Transcripts } from '../../src/store/store.ts';
+import { partOf } from '../support/app-of.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -440,6 +442,6 @@ test('S7 M9 summary upon summary, a transcript stays marked; an address written 
   assert.equal(await taintOf(store.transcripts, transcript), 'diary');
   assert.equal(await wroteAddress(store.transcripts, transcript, wrote), false);
   assert.equal(await taintOf(store.transcripts, 'telegram:7'), undefined);
-  const damaged = { read: async () => ({ entries: [], damaged: 1 }) };
+  const damaged = partOf<Transcripts>({ read: async () => ({ entries: [], damaged: 1 }) });
   assert.equal(await taintOf(damaged, transcript), true, 'what cannot be read may have been it');
 });

@@ -10,6 +10,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { pngOf } from '../support/sent-files.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
+import { partOf } from '../support/app-of.ts';
 
 /** What a person sees after the bot sent them a part with these files. */
 async function sendTo(bot: TelegramBot, files: readonly OutgoingFile[], more: Partial<OutgoingPart> = {}) {
@@ -97,7 +98,10 @@ test('Q6 M12 an album that Telegram refuses for good holds no later answer back,
     channels: new Map([['telegram', bot.channel]]),
     currentPlace: async (place) => place,
     onMoved: async () => undefined,
-    outgoing: { find: async (id) => files.find((one) => one.id === id)?.path, remove: async () => undefined },
+    outgoing: partOf({
+      find: async (id) => files.find((one) => one.id === id)?.path,
+      remove: async () => undefined,
+    }),
     clock: createManualClock(),
     log: quietLog(),
   });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heardBefore } from '../../src/conversations/heard.ts';
+import type { Channel } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { DatabaseFault } from '../../src/store/postgres/open-database.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { partOf } from '../support/app-of.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -18,7 +20,11 @@ async function setUp(
   const log = quietLog();
   const before = heardBefore(makeMessage({ ...group, text: 'what was that?' }), [], 'telegram:-5', {
     store: await openStore('sqlite::memory:', { clock }),
-    heard: { channels: new Map([['telegram', { readEarlier }]]), users: { mayAct }, most: () => 20 },
+    heard: {
+      channels: new Map([['telegram', partOf<Channel>({ readEarlier })]]),
+      users: partOf({ mayAct }),
+      most: () => 20,
+    },
     clock,
     log,
   });

@@ -8,6 +8,7 @@ import type { Message } from '../../src/core/message.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { defineTool, readOnly } from '../../src/core/tool.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { partOf } from '../support/app-of.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -45,10 +46,10 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
   const deps: JoinDeps = {
     store,
     channels: new Map(),
-    users: {
+    users: partOf({
       decide: async ({ sender }) =>
         removed.has(sender.id) ? { allowed: false, code: 'NOT_ALLOWED', reason: '' } : { allowed: true },
-    },
+    }),
     judge: async (message) =>
       message.command === undefined
         ? { kind: 'turn', invocation: undefined, shown: {} }

@@ -14,10 +14,13 @@ import type { Channel } from '../../src/core/channel.ts';
 import type { Attachment, Message } from '../../src/core/message.ts';
 import type { Received } from '../../src/core/received.ts';
 import { DatabaseFault } from '../../src/store/postgres/open-database.ts';
+import { configOf } from '../support/config-of.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { pngOf, zipOf } from '../support/sent-files.ts';
 import { createPlainFolders } from '../../src/folders/plain-folders.ts';
+import { unmovedChats } from '../support/unmoved-chats.ts';
+import { partOf } from '../support/app-of.ts';
 
 type Sent = Readonly<{
   name: string;
@@ -41,12 +44,13 @@ async function sent(
   const fetched: string[] = [];
   const timesOf = (ref: string): number => fetched.filter((each) => each === ref).length;
   const bytesOf = new Map(files.map(({ name, bytes }) => [name, Buffer.from(bytes)]));
+  const config = configOf();
   const deps: ReceiveFilesDeps = {
-    runtime: () => ({ config: { sandbox: { diskMb: 1024 }, tools: {} } }),
+    runtime: () => partOf({ config }),
     channels: new Map([
       [
         'telegram',
-        {
+        partOf<Channel>({
           async fetchFile({ ref }, { path: to, maxBytes }) {
             const trouble = files.find(({ name }) => name === ref)?.troubles?.[timesOf(ref)];
             fetched.push(ref);
@@ -63,13 +67,13 @@ async function sent(
             if (smaller === undefined) throw new FetchFileError('none', { sentence: fixed`there is none` });
             writeFileSync(to, smaller, { flag: 'wx' });
           },
-        },
+        }),
       ],
     ]),
     received: createReceivedFiles(createPlainFolders(workspace), async () => 10_000_000_000),
-    migrations: { original: async (conversation) => conversation },
+    migrations: unmovedChats,
     folders: createPlainFolders(workspace),
-    sandbox: { seen: (kind) => `/${kind}` },
+    sandbox: partOf({ seen: (kind) => `/${kind}` }),
     transcribe: () => assert.fail('nothing is transcribed'),
     readOffice: createReadOffice(),
     clock: systemClock,
@@ -217,14 +221,14 @@ test('M12 Q11 while the store is away a file waits with its message, and that ta
 test('M12 all downloads of a message together take a minute', async () => {
   const clock = createManualClock();
   const seconds = [40, 30];
-  const channel: Pick<Channel, 'fetchFile'> = {
+  const channel = partOf<Channel>({
     async fetchFile(_, { path: to }, signal) {
       const passed = clock.advance((seconds.shift() ?? 0) * 1_000);
       await passed;
       signal.throwIfAborted();
       writeFileSync(to, 'bytes', { flag: 'wx' });
     },
-  };
+  });
   const files = ['a.bin', 'b.bin'].map((name) => ({ name, bytes: '' }));
   const { got } = await sent(files, {}, [], { clock, channels: new Map([['telegram', channel]]) });
   assert.deepEqual(got.map(reasonOf), ['fetched', 'it took longer than 60 seconds']);

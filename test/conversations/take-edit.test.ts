@@ -5,6 +5,7 @@ import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { unmovedChats } from '../support/unmoved-chats.ts';
 
 async function setUp() {
   const clock = createManualClock();
@@ -15,7 +16,7 @@ async function setUp() {
     resolve: async ({ command }) =>
       command?.name === 'status' ? { kind: 'built-in', name: 'status', args: '' } : undefined,
     taken: async ({ text }) => void taken.push(text),
-    migrations: { original: async (place) => place },
+    migrations: unmovedChats,
     clock,
   };
   const takeEdit = (edited: Message, at?: string) => take(edited, at, deps);

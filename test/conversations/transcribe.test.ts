@@ -13,10 +13,14 @@ import { formatConfigProblem } from '../../src/config/config-problem.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import type { Channel } from '../../src/core/channel.ts';
 import type { Message, Quote } from '../../src/core/message.ts';
 import { createServer } from '../../src/lib/net/node-http.ts';
+import { configOf } from '../support/config-of.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { createPlainFolders } from '../../src/folders/plain-folders.ts';
+import { unmovedChats } from '../support/unmoved-chats.ts';
+import { partOf } from '../support/app-of.ts';
 
 const voice = Buffer.from('OggS and what was said');
 type Heard = Readonly<{ path: string; authorization: string | undefined; fields: Record<string, unknown> }>;
@@ -66,15 +70,19 @@ async function readOf(
 async function takeVoice(transcribe: TranscribeSettings | undefined, more: Partial<Message> = {}) {
   const workspace = mkdtempSync(path.join(tmpdir(), 'transcribe-'));
   const log = quietLog();
+  const config = configOf();
   const deps: ReceiveFilesDeps = {
-    runtime: () => ({ config: { sandbox: { diskMb: 1024 }, tools: { transcribe } } }),
+    runtime: () => partOf({ config: { ...config, tools: partOf({ transcribe }) } }),
     channels: new Map([
-      ['telegram', { fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }],
+      [
+        'telegram',
+        partOf<Channel>({ fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }),
+      ],
     ]),
     received: createReceivedFiles(createPlainFolders(workspace), async () => 10_000_000_000),
-    migrations: { original: async (conversation) => conversation },
+    migrations: unmovedChats,
     folders: createPlainFolders(workspace),
-    sandbox: { seen: (kind) => `/${kind}` },
+    sandbox: partOf({ seen: (kind) => `/${kind}` }),
     readOffice: () => assert.fail('no document is read'),
     transcribe: createTranscribe({ env: { ...process.env, SKILLET_TEST_KEY: 'sk-secret' }, log }),
     clock: systemClock,

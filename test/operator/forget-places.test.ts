@@ -20,6 +20,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { partOf } from '../support/app-of.ts';
 
 const [ann, bob] = ['slack:U1', 'slack:U2'];
 const placeOf = (sender: string): Conversation => ({
@@ -70,7 +71,7 @@ async function stage(t: TestContext) {
       partners: createThreadPartners(store),
       features: [createStandingRules({ stored: store.keyed('rules'), audit })],
       settings,
-      files: { forget: async (gone) => files.push(gone) },
+      files: partOf({ forget: async (gone) => files.push(gone) }),
     },
     access: () => access,
     audit,

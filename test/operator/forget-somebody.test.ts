@@ -8,10 +8,12 @@ import { createWrittenSkills } from '../../src/skills/written-skills.ts';
 import { createStandingRules } from '../../src/features/approvals/standing-rules.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { partOf } from '../support/app-of.ts';
 import { capabilityStage } from '../support/capability-stage.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import type { Audit } from '../../src/audit/create-audit.ts';
 
 const bob = { id: 'telegram:7', name: 'Bob', kind: 'person' } as const;
 
@@ -32,12 +34,12 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
   const forget = createForgetSomebody({
     store,
     kept: {
-      users: { forget: async () => false },
-      pairing: { pending: async () => [], forget: async () => false },
+      users: partOf({ forget: async () => false }),
+      pairing: partOf({ pending: async () => [], forget: async () => false }),
       partners: { forget: async () => undefined },
       features: [],
-      settings: { forget: async () => undefined },
-      files: { forget: async () => 0 },
+      settings: partOf({ forget: async () => undefined }),
+      files: partOf({ forget: async () => 0 }),
     },
     access: () => ({
       owners: [],
@@ -46,11 +48,11 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
       chats: new Map(),
       allowExternal: false,
     }),
-    audit: {
+    audit: partOf({
       record: async ({ event }) => void recorded.push(event),
       meetings: async () => [],
       forget: async () => undefined,
-    },
+    }),
     waitMs: 15_000,
     clock,
     log: quietLog(),
@@ -78,7 +80,11 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
   };
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
   const people = createUsers({ stored: store.keyed('people'), access: () => access, migrations: moved });
-  const audit = { record: async () => undefined, meetings: async () => [], forget: async () => undefined };
+  const audit = partOf<Audit>({
+    record: async () => undefined,
+    meetings: async () => [],
+    forget: async () => undefined,
+  });
   const pairing = createPairing({ stored: store.keyed('pairing'), users: people, audit, clock });
   const rules = createStandingRules({ stored: store.keyed('rules'), audit });
   await people.pair({ sender, name: 'Ann', since: 1 });
@@ -98,8 +104,8 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
         written.askers,
         { forget: async (who) => ({ accounts: await stage.records.forget(who) }) },
       ],
-      settings: { forget: async () => undefined },
-      files: { forget: async () => 0 },
+      settings: partOf({ forget: async () => undefined }),
+      files: partOf({ forget: async () => 0 }),
     },
     access: () => access,
     audit,

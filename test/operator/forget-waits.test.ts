@@ -5,6 +5,7 @@ import Keyv from 'keyv';
 import { createForgetSomebody } from '../../src/operator/forget-somebody.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { ListedItem } from '../../src/store/inbox.ts';
+import { partOf } from '../support/app-of.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -45,21 +46,24 @@ function forgetOver(options: {
       forget: did('store', { ...counts, places: ['telegram:-7'], files: ['a.png'] }),
     } as unknown as Parameters<typeof createForgetSomebody>[0]['store'],
     kept: {
-      users: { forget: did('users', true) },
-      pairing: { pending: async () => (options.pending ?? []) as never, forget: did('pairing', false) },
+      users: partOf({ forget: did('users', true) }),
+      pairing: partOf({
+        pending: async () => (options.pending ?? []) as never,
+        forget: did('pairing', false),
+      }),
       partners: { forget: did('partners', undefined) },
       features: [{ forget: did('rules', undefined) }, {}, { forget: did('capabilities', { accounts: 8 }) }],
-      settings: { forget: did('settings', undefined) },
-      files: { forget: did('files', 9) },
+      settings: partOf({ forget: did('settings', undefined) }),
+      files: partOf({ forget: did('files', 9) }),
     },
     access: () => ({
       ...{ owners: [], general: {}, channels: new Map(), chats: new Map(), allowExternal: false },
     }),
-    audit: {
+    audit: partOf({
       record: did('record', undefined),
       meetings: async () => [],
       forget: did('audit', undefined),
-    },
+    }),
     waitMs: options.waitMs ?? 0,
     clock,
     log,

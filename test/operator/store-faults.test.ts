@@ -13,6 +13,7 @@ import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
+import { unmovedChats } from '../support/unmoved-chats.ts';
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 
@@ -87,8 +88,7 @@ for (const path of paths)
           await watched.commit({ done: key });
           answered.push(key);
         },
-        progressed: (item, at) =>
-          hasProgressed(item, at, { store: watched, migrations: { original: async (place) => place } }),
+        progressed: (item, at) => hasProgressed(item, at, { store: watched, migrations: unmovedChats }),
         onDead: async ({ key }) => void dead.push(key),
         channels: ['telegram'],
         concurrency: 2,

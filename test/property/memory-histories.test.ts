@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccessContext } from '../../src/access/decide-skill.ts';
+import type { Users } from '../../src/access/users.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { conversationKey, type Conversation } from '../../src/core/conversation.ts';
 import { requesterOf, type Message } from '../../src/core/message.ts';
 import { createShowMemory } from '../../src/features/memory/show-memory.ts';
 import { createTurnMemory } from '../../src/features/memory/turn-memory.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { partOf } from '../support/app-of.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { seedFromEnv, seededRandom, type Random } from '../support/crash/seeded-random.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { makeTurn } from '../support/make-turn.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
+import { unmovedChats } from '../support/unmoved-chats.ts';
+import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 
 /** The property: whatever happens, what one person says in a direct message reaches nobody else (K1, K2, K5). */
 
@@ -51,11 +55,11 @@ async function openWorld(secret: string) {
     by: 'person',
   });
   const deps = {
-    runtime: () => ({ config }),
+    runtime: () => partOf<RuntimeConfig>({ config }),
     store,
-    migrations: { original: async (conversation: Conversation) => conversation },
+    migrations: unmovedChats,
     accessOf,
-    users: { isOwner: async (sender: string) => sender === people[1].id },
+    users: partOf<Users>({ isOwner: async (sender) => sender === people[1].id }),
     settings: { forCall: () => async () => ({}) },
     audit: { record: async () => undefined },
     clock,

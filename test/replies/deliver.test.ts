@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OutgoingFiles } from '../../src/replies/artifacts.ts';
 import { createDelivery } from '../../src/replies/deliver.ts';
 import type { Channel, Part, Receipt } from '../../src/core/channel.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { SendError } from '../../src/core/errors.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { partOf } from '../support/app-of.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { anyFile, noFiles } from '../support/no-files.ts';
@@ -253,10 +255,10 @@ test('Q6 Q14 a file whose bytes are not here yet is waited for about a minute, a
     [Infinity, 'report\n\nI could not send the file `a.csv` (1 byte). It is no longer stored.'],
   ] as const) {
     let looks = 0;
-    const outgoing = {
-      find: async (id: string) => (++looks > comesAt ? `/outgoing/${id}` : undefined),
+    const outgoing = partOf<OutgoingFiles>({
+      find: async (id) => (++looks > comesAt ? `/outgoing/${id}` : undefined),
       remove: async () => undefined,
-    };
+    });
     const { clock, store, sent } = await setUp(async () => undefined, undefined, undefined, outgoing);
     const part = { markdown: 'report', file };
     await store.commit({ outbox: [{ key: 'k', conversation: here('1'), part }] });
@@ -288,7 +290,10 @@ test('Q6 T12 the files of a part that is given up are removed, of one that is tr
     },
     undefined,
     undefined,
-    { find: async (id) => `/outgoing/${id}`, remove: async (id) => void removed.push(id) },
+    partOf<OutgoingFiles>({
+      find: async (id) => `/outgoing/${id}`,
+      remove: async (id) => void removed.push(id),
+    }),
   );
   const file = (id: string) => ({ id, name: `${id}.csv`, mime: 'text/csv', size: 1 });
   const part = { markdown: '', file: file('a'), more: [file('b')] };

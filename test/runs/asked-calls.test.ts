@@ -18,6 +18,7 @@ import { makeSkill } from '../support/make-skill.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { noHandOver } from '../support/no-files.ts';
 import { toolContext } from '../support/tool-context.ts';
+import { partOf } from '../support/app-of.ts';
 
 const { requester } = toolContext();
 const transcript = 'telegram:42';
@@ -67,7 +68,7 @@ async function setUp(t: TestContext, answer: Answer, toml = asking, standing: re
       said.push([text, run, sender]);
       return { words: 'forwarded', by: 'Ben' };
     },
-    outside: { mayCall: async () => ({ allowed: true }) },
+    outside: partOf({ mayCall: async () => ({ allowed: true }) }),
     stillAdmitted: async () => ({ allowed: true }),
     store,
     clock,

@@ -20,6 +20,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { noHandOver } from '../support/no-files.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { toolContext } from '../support/tool-context.ts';
+import { partOf } from '../support/app-of.ts';
 
 const { requester } = toolContext();
 const conversation = 'telegram:42';
@@ -72,12 +73,12 @@ async function setUp(
     },
     deliverArtifacts: noHandOver,
     whose: async () => ({ words: 'typed' }),
-    outside: {
+    outside: partOf({
       mayCall: async () =>
         access.closed === undefined
           ? { allowed: true }
           : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'not for them' },
-    },
+    }),
     stillAdmitted: async () =>
       access.removed === undefined
         ? { allowed: true }

@@ -9,6 +9,7 @@ import { installSkills } from '../../src/skills/install/install-skills.ts';
 import { lockedSkillStore } from '../../src/skills/install/locked-skill-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeRoot, put, skillText } from './make-root.ts';
+import { partOf } from '../support/app-of.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { offerSkills } from '../support/offer-skills.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -47,10 +48,10 @@ async function watched(t: TestContext, toml = 'auto_sync = true\nupdate_interval
     const ended = watchSources({
       config: () => parsed.config,
       store,
-      replies: {
+      replies: partOf({
         tellOwners: async (key, words) =>
           void told.push({ key, markdown: sayIn(undefined)(words), german: sayIn('de')(words) }),
-      },
+      }),
       env: {},
       clock,
       log,

@@ -15,6 +15,7 @@ import { makeMessage } from '../support/make-message.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
 import { makeRoutine } from '../support/routines-contract.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { unmovedChats } from '../support/unmoved-chats.ts';
 
 const server = await startPostgres();
 after(() => server?.close());
@@ -249,7 +250,7 @@ test(
     await run(url, `UPDATE skillet.entries SET entry = '{"kind":"dream","at":1}'`);
     const seen = Promise.withResolvers<void>();
     const handled: (number | undefined)[] = [];
-    const deps = { store, migrations: { original: async (place: typeof conversation) => place } };
+    const deps = { store, migrations: unmovedChats };
     const worker = createInboxWorker(
       {
         async handle(item) {

@@ -1,8 +1,10 @@
 import { takeTurn, type Turn, type TurnMeans } from '../../src/conversations/turn.ts';
+import type { Channel } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { nothingReceived } from '../../src/core/received.ts';
 import { createQuestions } from '../../src/runs/questions.ts';
 import type { Store } from '../../src/store/store.ts';
+import { partOf } from './app-of.ts';
 import { quietLog } from './quiet-log.ts';
 
 /** Turns over a store, in UTC, without files and audit; `earlier` is what was said before the bot came. */
@@ -14,7 +16,7 @@ export function makeTurn({
   ...means
 }: Partial<Omit<TurnMeans, 'store'>> &
   Readonly<{
-    store: Pick<Store, 'pendingRequests' | 'commit' | 'groupContext' | 'transcripts'>;
+    store: Store;
     clock: TurnMeans['clock'];
     earlier?: () => readonly Message[];
     background?: number;
@@ -26,8 +28,8 @@ export function makeTurn({
     audit: { record: async () => undefined },
     log: quietLog(),
     heard: {
-      channels: new Map([['telegram', { readEarlier: async () => earlier() }]]),
-      users: { mayAct: async () => ({ allowed: true }) },
+      channels: new Map([['telegram', partOf<Channel>({ readEarlier: async () => earlier() })]]),
+      users: partOf({ mayAct: async () => ({ allowed: true }) }),
       most: () => background,
     },
     ...means,

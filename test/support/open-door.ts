@@ -5,7 +5,7 @@ import { createGuardSignIns } from '../../src/accounts/guard-sign-ins.ts';
 import { receiveEvent, type ReceiveDeps } from '../../src/conversations/intake/receive-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { partsOfFeatures } from '../../src/conversations/parts-of-features.ts';
-import { appOf } from './app-of.ts';
+import { appOf, partOf } from './app-of.ts';
 import { caller, capabilityStage } from './capability-stage.ts';
 
 /** The way in, with a sign-in that waits for its code. Whoever it must not ask fails the test. */
@@ -17,7 +17,7 @@ export async function openDoor(t: TestContext) {
   const signIns = createGuardSignIns({
     take: (message) => stage.say(message.text, message),
     channels: new Map(),
-    replies: { answer: async () => undefined },
+    replies: partOf({ answer: async () => undefined }),
     audit,
     log,
   });

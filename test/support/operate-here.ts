@@ -15,6 +15,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { createChatSettings } from '../../src/tools/settings/chat-settings.ts';
 import { makeMessage } from './make-message.ts';
 import { quietLog } from './quiet-log.ts';
+import { partOf } from './app-of.ts';
 
 const access = () => ({
   owners: [],
@@ -47,7 +48,10 @@ export async function operateHere(t: TestContext, isRunning = true) {
     access,
     features: featuresAtRest(desk),
     definitionHashes: async () => new Map(),
-    files: { forget: async () => 0, reading: async (_whose, work) => work({ folders: [], files: [] }) },
+    files: partOf({
+      forget: async () => 0,
+      reading: async (_whose, work) => work({ folders: [], files: [] }),
+    }),
     zone: () => 'UTC',
     inForce: async () => ({
       ...{ config, access: access(), rules: skillRules(config), registry: createRegistry([]) },

@@ -31,6 +31,7 @@ import { createManualClock } from './manual-clock.ts';
 import { quietLog } from './quiet-log.ts';
 import { scriptedModel, type ModelStep } from './scripted-model.ts';
 import { makeTurn } from './make-turn.ts';
+import { partOf } from './app-of.ts';
 
 /** Tools beside those for skills; each call is kept in `did`. */
 const extraTools: Readonly<Record<string, Traits>> = {
@@ -118,8 +119,8 @@ export async function openTurnStage(
       ...skill,
       access: { ...skill.access, approved: !unapproved.has(skill.name) },
     }),
-    skillSandbox: { sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` } },
-    outside: { names: () => [] },
+    skillSandbox: { sandbox: partOf({ seen: (_folder, host) => `/seen${host.slice(root.length)}` }) },
+    outside: partOf({ names: () => [] }),
     builtInTools: allTools(),
   };
   const turn = makeTurn({ store, clock, log, background: 0 });

@@ -19,6 +19,8 @@ import {
 import { noHandOver } from '../support/no-files.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { inAGroup, toolContext } from '../support/tool-context.ts';
+import { partOf } from '../support/app-of.ts';
+import type { Transcripts } from '../../src/store/store.ts';
 
 const { requester: inPrivate } = toolContext();
 const everybody: OutsideAccess = { chatTypes: ['private', 'group', 'channel'], users: 'everybody' };
@@ -122,12 +124,12 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
     },
     deliverArtifacts: noHandOver,
     whose: async () => ({ words: 'typed' }),
-    outside: { mayCall },
+    outside: partOf({ mayCall }),
     stillAdmitted: async () => ({ allowed: true }),
-    store: {
-      transcripts: { read: async () => ({ entries: [], damaged: 0 }) },
+    store: partOf({
+      transcripts: partOf<Transcripts>({ read: async () => ({ entries: [], damaged: 0 }) }),
       commit: async () => assert.fail('nothing is noted'),
-    },
+    }),
     clock: systemClock,
   })({
     transcript: 'telegram:42',

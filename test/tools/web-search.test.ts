@@ -8,6 +8,7 @@ import { openDoor } from '../support/call-one-tool.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { startBraveServer, startSearxngServer, type SearchServer } from '../servers/search-servers.ts';
 import { equalData } from '../support/equal-data.ts';
+import { systemClock } from 'pg-boss';
 
 const servers: SearchServer[] = [];
 after(() => Promise.all(servers.map((server) => server.close())));
@@ -16,7 +17,7 @@ async function brave(options: Partial<Parameters<typeof startBraveServer>[0]> & 
   const server = await startBraveServer({ key: 'key-of-brave', results: owls, ...options });
   servers.push(server);
   const waited: number[] = [];
-  const clock = { sleep: async (ms: number) => void waited.push(ms) };
+  const clock = { ...systemClock, sleep: async (ms: number) => void waited.push(ms) };
   const search = braveSearch({
     apiKey: options.apiKey ?? 'key-of-brave',
     baseUrl: `${server.baseUrl}/`,

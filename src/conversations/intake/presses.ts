@@ -13,8 +13,7 @@ import { takeStop } from './take-stop.ts';
 /** Takes what a press says as a message of the person. */
 export type SayAs = (message: Message, openThread?: PressEvent['openThread']) => Promise<void>;
 
-type PressDeps = Pick<App, 'store' | 'clock' | 'log' | 'users' | 'replies' | 'workStates' | 'channels'> &
-  Readonly<{ features: FeatureParts }>;
+type PressDeps = App & Readonly<{ features: FeatureParts }>;
 
 /**
  * Answers a pressed button outside the queue (Q4). Anybody can press, so each feature checks who did, and explains a

@@ -10,7 +10,7 @@ const mostHeard = 200;
 
 export type EditDeps = Readonly<{
   store: Store;
-  migrations: Pick<ChatMigrations, 'original'>;
+  migrations: ChatMigrations;
   clock: Clock;
   resolve: Commands['resolve'];
   taken(message: Message): Promise<void>;

@@ -12,13 +12,7 @@ export type StopEvent = Extract<ChannelEvent, { type: 'stop' }>;
  */
 export async function takeStop(
   { stop, tell }: StopEvent,
-  {
-    users,
-    store,
-    workStates,
-    log,
-    features,
-  }: Pick<App, 'users' | 'store' | 'workStates' | 'log'> & Readonly<{ features: FeatureParts }>,
+  { users, store, workStates, log, features }: App & Readonly<{ features: FeatureParts }>,
 ): Promise<void> {
   const { sender, conversation } = stop;
   const may = await users.mayAct(stop);

@@ -12,8 +12,7 @@ const answers = { yes: 'approve', no: 'deny', always: 'always' } as const satisf
   Record<PlainWord, ApprovalAnswer>
 >;
 
-type Deps = Readonly<{ approvals: Pick<Approvals, 'answer' | 'awaits' | 'groupOf'> }> &
-  Pick<App, 'store' | 'replies'>;
+type Deps = Readonly<{ approvals: Approvals }> & App;
 
 /**
  * Answers an open question outside the queue (Q4). Returns false if the message answers none. Without a mention a

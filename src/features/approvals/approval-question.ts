@@ -30,7 +30,7 @@ type ApprovalQuestion = Readonly<{ rows: Rows; input?: string; details?: JsonObj
  * direct message it is one message if possible (T8). If the input is too long for that, it goes into a file or into
  * several messages, and is never cut.
  */
-export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
+export function createApprovalQuestion(replies: Replies) {
   return async (
     id: string,
     call: ApprovalRequest,

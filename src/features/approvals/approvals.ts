@@ -57,10 +57,10 @@ const lookEveryMs = 5_000;
 const attendEveryMs = 60_000;
 
 type ApprovalOptions = Readonly<{
-  replies: Pick<Replies, 'rows'>;
+  replies: Replies;
   approvers(): readonly string[];
   isOwner(sender: string): Promise<boolean>;
-  rules: Pick<StandingRules, 'add' | 'covers'>;
+  rules: StandingRules;
   details: ApprovalDetails;
   canAsk(conversation: Conversation): boolean;
   stopping: AbortSignal;
@@ -68,7 +68,7 @@ type ApprovalOptions = Readonly<{
 
 type ApprovalHost = Readonly<{
   store: Store;
-  audit: Pick<Audit, 'record' | 'holds'>;
+  audit: Audit;
   clock: Clock;
   log: Log;
 }>;

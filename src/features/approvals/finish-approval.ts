@@ -31,16 +31,11 @@ export function createFinishApproval(
     rules,
     details,
   }: Readonly<{
-    replies: Pick<Replies, 'rows'>;
-    rules: Pick<StandingRules, 'add' | 'covers'>;
+    replies: Replies;
+    rules: StandingRules;
     details: ApprovalDetails;
   }>,
-  {
-    store,
-    audit,
-    clock,
-    log,
-  }: Readonly<{ store: Store; audit: Pick<Audit, 'record' | 'holds'>; clock: Clock; log: Log }>,
+  { store, audit, clock, log }: Readonly<{ store: Store; audit: Audit; clock: Clock; log: Log }>,
 ): FinishApproval {
   /** The outcome is shown last, so that `finishCutOff` repeats it if the process ends before. */
   async function finish(id: string, isCutOff = false): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type Keyv from 'keyv';
 import type { AuditEvent } from '../../audit/audit-event.ts';
-import type { Audit } from '../../audit/create-audit.ts';
+import type { AuditWriter } from '../../audit/create-audit.ts';
 import { mayStand, type StandingRule } from '../../core/approval.ts';
 import { serverToolPrefix } from '../../core/tool.ts';
 
@@ -19,7 +19,7 @@ export type StandingRules = Readonly<{
   forget(sender: string): Promise<void>;
 }>;
 
-export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 'record'> }): StandingRules {
+export function createStandingRules(options: { stored: Keyv; audit: AuditWriter }): StandingRules {
   const { stored, audit } = options;
 
   async function list(): Promise<readonly KeptRule[]> {

@@ -17,10 +17,10 @@ export function createTellAsker({
   accessOf,
   writeCommand,
 }: {
-  store: Pick<Store, 'commit'>;
-  runtime: () => Pick<RuntimeConfig, 'rules'>;
+  store: Store;
+  runtime: () => RuntimeConfig;
   registry(): Promise<Registry>;
-  users: Pick<Users, 'mayAct'>;
+  users: Users;
   accessOf: AccessContext;
   writeCommand: WriteCommand;
 }): TellAsker {

@@ -1,13 +1,13 @@
-import type { App } from '../../app.ts';
 import type { Message } from '../../core/message.ts';
 import { codedAnswer } from '../../core/plain-words.ts';
+import type { Replies } from '../../replies/replies.ts';
 import type { ConfirmAccounts } from './confirm-accounts.ts';
 
 /** Takes a typed yes or no with the code of a question about an account (C6). Returns false if the message is none. */
 export async function answerByCode(
   message: Message,
-  confirmations: Pick<ConfirmAccounts, 'answer'>,
-  replies: Pick<App['replies'], 'answer'>,
+  confirmations: ConfirmAccounts,
+  replies: Replies,
 ): Promise<boolean> {
   const { word, code = '' } = codedAnswer(message.text) ?? {};
   if (word !== 'yes' && word !== 'no') return false;

@@ -31,7 +31,7 @@ export function createDefinitions(options: {
     provider: BridgeProvider,
     signal: AbortSignal,
   ): Promise<CapabilityOutcome<Readonly<{ definitions: readonly CapabilityDefinition[] }>>>;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
 }): Definitions {
   const { fetch, clock } = options;
   const kept = new Map<string, Kept>();

@@ -166,7 +166,7 @@ type IdentityTokens = Readonly<{
 }>;
 
 /** Issues tokens with a key from `seed`, which has 32 bytes (C3). */
-export function createIdentityTokens(seed: Buffer, clock: Pick<Clock, 'now'>): IdentityTokens {
+export function createIdentityTokens(seed: Buffer, clock: Clock): IdentityTokens {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8' });
   const jwk = { ...publicJwkOf(key), alg: 'EdDSA', use: 'sig' };
   return {

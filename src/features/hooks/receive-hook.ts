@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type Keyv from 'keyv';
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
 import type { Users } from '../../access/users.ts';
-import type { Audit } from '../../audit/create-audit.ts';
+import type { AuditWriter } from '../../audit/create-audit.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { conversationOf } from '../../config/hook-sections.ts';
 import type { Channel } from '../../core/channel.ts';
@@ -31,9 +31,9 @@ export type Hooks = Readonly<{
 }>;
 
 export type HookDeps = Readonly<{
-  store: Pick<Store, 'inbox' | 'countUse'>;
-  audit: Pick<Audit, 'record'>;
-  migrations: Pick<ChatMigrations, 'current'>;
+  store: Store;
+  audit: AuditWriter;
+  migrations: ChatMigrations;
   meter: Meter;
   clock: Clock;
   log: Log;
@@ -41,9 +41,9 @@ export type HookDeps = Readonly<{
   /** Hashes of bodies that came without a delivery id, to recognise repeats. */
   bodies: Keyv;
   /** `known` resolves once the members of user groups are known (A13). */
-  users: Pick<Users, 'decide' | 'languageOf'> & Readonly<{ known(): Promise<void> }>;
-  channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
-  replies: Pick<Replies, 'tellOwners'>;
+  users: Users & Readonly<{ known(): Promise<void> }>;
+  channels: ReadonlyMap<string, Channel>;
+  replies: Replies;
 }>;
 
 /** How many events of a hook are accepted in a minute, over all processes. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listsId, type ChatMigrations } from '../../access/chat-migrations.ts';
 import type { AccessContext } from '../../access/decide-skill.ts';
 import type { Users } from '../../access/users.ts';
-import type { Audit } from '../../audit/create-audit.ts';
+import type { AuditWriter } from '../../audit/create-audit.ts';
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import { chatIdOf } from '../../core/conversation.ts';
 import type { Holder, Memory, MemoryUse } from '../../core/memory.ts';
@@ -17,18 +17,18 @@ import { memoryToolRows } from './memory-tools.ts';
 import { decideMemory } from './decide-memory.ts';
 
 export type MemoryDeps = Readonly<{
-  runtime: () => Pick<RuntimeConfig, 'config'>;
-  store: Pick<Store, 'memories' | 'transcripts'>;
-  migrations: Pick<ChatMigrations, 'original'>;
+  runtime: () => RuntimeConfig;
+  store: Store;
+  migrations: ChatMigrations;
   accessOf: AccessContext;
-  users: Pick<Users, 'isOwner'>;
+  users: Users;
   settings: Readonly<{
     forCall(
       conversation: Message['conversation'],
     ): (tool: Pick<Tool, 'name' | 'settings'>) => Promise<SettingValues>;
   }>;
-  audit: Pick<Audit, 'record'>;
-  clock: Pick<Clock, 'now'>;
+  audit: AuditWriter;
+  clock: Clock;
 }>;
 
 /** The person who uses memory, and the chat in which they do. */

@@ -29,7 +29,7 @@ export type MemoryOfTurns = Readonly<{
 
 export type TurnMemoryDeps = MemoryDeps &
   Readonly<{
-    channels: ReadonlyMap<string, Pick<Channel, 'messageLink'>>;
+    channels: ReadonlyMap<string, Channel>;
     botName(): string;
   }>;
 

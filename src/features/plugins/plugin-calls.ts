@@ -50,16 +50,16 @@ const longestMs = 15 * 60_000;
 /** Opens the context of a call for a plugin's tool, which shows only what concerns that call (X4). */
 export function createPluginCalls(
   options: Readonly<{
-    library: Pick<SkillLibrary, 'current'>;
+    library: SkillLibrary;
     sandbox: Sandbox;
     folders: Folders;
-    users: Pick<Users, 'mayAct'>;
-    budgets: Pick<Budgets, 'ofModel'>;
+    users: Users;
+    budgets: Budgets;
   }>,
   host: Readonly<{
-    runtime: () => Pick<RuntimeConfig, 'config' | 'models'>;
-    migrations: Pick<ChatMigrations, 'original'>;
-    store: Pick<Store, 'commit'>;
+    runtime: () => RuntimeConfig;
+    migrations: ChatMigrations;
+    store: Store;
     clock: Clock;
     log: Log;
   }>,

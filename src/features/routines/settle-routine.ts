@@ -1,4 +1,4 @@
-import type { Audit } from '../../audit/create-audit.ts';
+import type { AuditWriter } from '../../audit/create-audit.ts';
 import type { Button } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
@@ -15,10 +15,10 @@ import { routineEvent } from './watch-routines.ts';
 const mostFailures = 3;
 
 export type SettleDeps = Readonly<{
-  store: Pick<Store, 'routines' | 'commit'>;
-  replies: Pick<Replies, 'tellOwners'>;
-  audit: Pick<Audit, 'record'>;
-  clock: Pick<Clock, 'now'>;
+  store: Store;
+  replies: Replies;
+  audit: AuditWriter;
+  clock: Clock;
 }>;
 
 type Fired = Readonly<{ message: Message; task: RoutineTask }>;

@@ -1,5 +1,5 @@
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
-import type { Audit } from '../../audit/create-audit.ts';
+import type { AuditWriter } from '../../audit/create-audit.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -10,9 +10,9 @@ import { missedTimes, nextTime } from './due-times.ts';
 import { firingKey, firingMessage } from './routine-message.ts';
 
 export type RoutineHost = Readonly<{
-  store: Pick<Store, 'routines' | 'fire' | 'signals'>;
-  migrations: Pick<ChatMigrations, 'current' | 'original'>;
-  audit: Pick<Audit, 'record'>;
+  store: Store;
+  migrations: ChatMigrations;
+  audit: AuditWriter;
   clock: Clock;
   log: Log;
 }>;
@@ -121,7 +121,7 @@ async function skip(
   await store.routines.skip(id, { from: dueAt, to }, last);
 }
 
-type RoutineEvent = Extract<Parameters<Audit['record']>[0], { event: 'routine' }>;
+type RoutineEvent = Extract<Parameters<AuditWriter['record']>[0], { event: 'routine' }>;
 
 export function routineEvent(
   { id, definition }: Pick<Routine, 'id' | 'definition'>,

@@ -9,7 +9,7 @@ import { skillNamed } from '../../core/skill.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode, nearest, oneLine } from '../../lib/text/text.ts';
 
-export type WhyDeps = Pick<App, 'users'> &
+export type WhyDeps = App &
   Readonly<{
     explain: ExplainAccess;
     /** All features, for what they keep that changes what a person may do. */

@@ -76,11 +76,7 @@ export function sha256Of(bytes: string | Uint8Array): string {
 }
 
 /** Says how a file differs from what was approved. Undefined if its bytes are the approved ones (D6). */
-export function pinProblem(
-  { files }: Pick<Pin, 'files'>,
-  path: string,
-  bytes: Uint8Array,
-): string | undefined {
+export function pinProblem(files: Pin['files'], path: string, bytes: Uint8Array): string | undefined {
   const clean = normalize(path);
   const file = files.find((each) => each.path === clean);
   if (file === undefined) return `${JSON.stringify(path)} was added`;
@@ -88,10 +84,10 @@ export function pinProblem(
 }
 
 /** Reads an approved file, and returns exactly the bytes whose hash was checked (D6). */
-export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: string): PinnedBytes {
+export function readPinned(directory: string, files: Pin['files'], path: string): PinnedBytes {
   const read = readWhole(join(directory, path));
   if (read === undefined) return { ok: false, problem: `${JSON.stringify(path)} went missing` };
-  const problem = pinProblem(pin, path, read.bytes);
+  const problem = pinProblem(files, path, read.bytes);
   return problem === undefined ? { ok: true, bytes: read.bytes } : { ok: false, problem };
 }
 
@@ -99,11 +95,7 @@ export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: str
  * Finds a missing, changed, added or special file in the folder of an installed skill. Undefined if the folder matches
  * the pin (D6). Hashes every file unless `memory` knows its stamp.
  */
-export function checkPinned(
-  directory: string,
-  { files }: Pick<Pin, 'files'>,
-  memory?: HashMemory,
-): string | undefined {
+export function checkPinned(directory: string, files: Pin['files'], memory?: HashMemory): string | undefined {
   const expected = new Map(files.map(({ path, sha256 }) => [path, sha256]));
   const folders = new Set(files.flatMap(({ path }) => foldersAbove(path)));
   const enter = (way: string): string | undefined => {

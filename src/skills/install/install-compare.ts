@@ -30,7 +30,7 @@ export function isChanged(locked: LockedSkill, { name, files }: SkillOffer): boo
 export function compareSkill(dataDir: string, locked: LockedSkill, offer: SkillOffer): SkillChange {
   const folder = installedFolder(dataDir, locked);
   const agreed = (path: string): Uint8Array | undefined => {
-    const read = readPinned(folder, locked, path);
+    const read = readPinned(folder, locked.files, path);
     return read.ok ? read.bytes : undefined;
   };
   const before = new Map(locked.files.map(({ path, sha256 }) => [path, sha256]));
@@ -42,7 +42,7 @@ export function compareSkill(dataDir: string, locked: LockedSkill, offer: SkillO
     const kind = file === undefined ? 'removed' : before.has(path) ? 'changed' : 'added';
     files.push({ path, kind, shown: show(kind === 'added' ? Buffer.alloc(0) : agreed(path), file) });
   }
-  const skillFile = skillFileOf(locked);
+  const skillFile = skillFileOf(locked.files);
   const bytes = agreed(skillFile);
   const place = { path: skillFile, directory: folder, origin: 'installed' as const };
   const was =

@@ -131,7 +131,7 @@ function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {
 
 function putInPlace(dataDir: string, skill: LockedSkill, offer: SkillOffer | undefined): void {
   const folder = installedFolder(dataDir, skill);
-  if (existsSync(folder) && checkPinned(folder, skill) === undefined) return;
+  if (existsSync(folder) && checkPinned(folder, skill.files) === undefined) return;
   const aside = quarantineFolder(dataDir);
   try {
     for (const { path, bytes, executable } of offer?.files ?? []) {
@@ -139,7 +139,7 @@ function putInPlace(dataDir: string, skill: LockedSkill, offer: SkillOffer | und
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
       writeNew(target, bytes, executable ? 0o700 : 0o600);
     }
-    const problem = checkPinned(join(aside, skill.name), skill);
+    const problem = checkPinned(join(aside, skill.name), skill.files);
     if (problem !== undefined) throw new OperatorError(`${skill.name} could not be written: ${problem}.`);
     rmSync(dirname(folder), { recursive: true, force: true });
     renameSync(aside, dirname(folder));

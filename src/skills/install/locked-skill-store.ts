@@ -27,8 +27,8 @@ export function lockedSkillStore(dataDir: string): SkillStore {
           await pace();
           const pin = pinOf(source, locked);
           const directory = installedFolder(dataDir, locked);
-          const problem = checkPinned(directory, pin, memory);
-          const path = join(directory, skillFileOf(pin));
+          const problem = checkPinned(directory, pin.files, memory);
+          const path = join(directory, skillFileOf(pin.files));
           skills.push({ path, directory, stamp: stampOf(path, problem), pin, diagnostics: [] });
           folders = [...folders, ...foldersOf(directory, pin)];
         }
@@ -39,9 +39,9 @@ export function lockedSkillStore(dataDir: string): SkillStore {
       const { path, pin } = skill;
       if (pin === undefined) return broken(path, 'is in no lock');
       const directory = dirname(path);
-      const problem = checkPinned(directory, pin, memory);
+      const problem = checkPinned(directory, pin.files, memory);
       if (problem !== undefined) return broken(path, pinBroken(pin, problem));
-      const file = readPinned(directory, pin, basename(path));
+      const file = readPinned(directory, pin.files, basename(path));
       if (!file.ok) return broken(path, pinBroken(pin, file.problem));
       const cut = file.bytes.length > limit;
       return { ok: true, bytes: file.bytes.subarray(0, limit), cut, stamp: stampOf(path, undefined) };
@@ -61,7 +61,7 @@ export function lockBroken({ path, problem }: Readonly<{ path: string; problem: 
   return { level: 'error', code: 'LOCK_BROKEN', message, path };
 }
 
-export function skillFileOf({ files }: Pick<Pin, 'files'>): string {
+export function skillFileOf(files: Pin['files']): string {
   const names = files.map(({ path }) => path).filter(isSkillFileName);
   return ['SKILL.md', 'skill.md', 'Skill.md'].find((name) => names.includes(name)) ?? 'SKILL.md';
 }
@@ -87,7 +87,7 @@ export function lockedSandbox(sandbox: Sandbox, { pin }: Skill): Sandbox {
     { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
     use: () => Promise<Outcome>,
   ): Promise<Outcome | Readonly<{ status: 'unavailable'; message: string }>> => {
-    const problem = skillDirectory === undefined ? undefined : checkPinned(skillDirectory, pin);
+    const problem = skillDirectory === undefined ? undefined : checkPinned(skillDirectory, pin.files);
     return problem === undefined ? use() : { status: 'unavailable', message: pinBroken(pin, problem) };
   };
   const { shell } = sandbox;

@@ -21,9 +21,7 @@ import {
 /** Milliseconds for one statement of a move. No statement takes that long, and none waits forever. */
 const longestMs = 600_000;
 
-export type ReadFiles = Pick<StoredFiles, 'read' | 'get' | 'list'>;
-
-type Reading = Readonly<{ store: MovingStore; files: ReadFiles }>;
+type Reading = Readonly<{ store: MovingStore; files: StoredFiles }>;
 
 /** Reads a database that no bot uses, while nobody can write to it. Throws OperatorError. */
 export function readDatabase<T>(url: string, log: Log, work: (from: Reading) => Promise<T>): Promise<T> {

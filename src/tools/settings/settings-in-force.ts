@@ -1,4 +1,4 @@
-import type { Audit } from '../../audit/create-audit.ts';
+import type { AuditWriter } from '../../audit/create-audit.ts';
 import type { Config } from '../../config/complete-config.ts';
 import { conversationKey, type Conversation, type SeenChatType } from '../../core/conversation.ts';
 import type { SettingField, SettingValue } from '../../core/setting-field.ts';
@@ -51,7 +51,7 @@ export type SettingsInForce = Readonly<{
 export function createSettingsInForce(options: {
   config: () => Pick<Config, 'tools'>;
   chats: ChatSettings;
-  audit: Pick<Audit, 'record'>;
+  audit: AuditWriter;
   log: Log;
 }): SettingsInForce {
   const { config, chats, audit, log } = options;
@@ -109,7 +109,7 @@ export function createSettingsInForce(options: {
 
 /** Stores a value that was checked before, and records the change without it. */
 export async function storeSetting(
-  { chats, audit }: Readonly<{ chats: ChatSettings; audit: Pick<Audit, 'record'> }>,
+  { chats, audit }: Readonly<{ chats: ChatSettings; audit: AuditWriter }>,
   { conversation, chatType, sender }: Who,
   { tool, field, value }: Readonly<{ tool: string; field: SettingField; value: SettingValue | undefined }>,
 ): Promise<void> {

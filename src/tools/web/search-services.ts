@@ -43,7 +43,7 @@ const longestWaitSeconds = 2;
 export function braveSearch(options: {
   apiKey: string;
   baseUrl?: string;
-  clock: Pick<Clock, 'sleep'>;
+  clock: Clock;
   proxy?: WayOut['proxy'];
 }): Search {
   const { apiKey, baseUrl = 'https://api.search.brave.com', clock, proxy } = options;

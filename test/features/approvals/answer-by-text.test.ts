@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { App } from '../../../src/app.ts';
 import { answerByText } from '../../../src/features/approvals/answer-by-text.ts';
+import type { Approvals } from '../../../src/features/approvals/approvals.ts';
 import type { Message } from '../../../src/core/message.ts';
 import type { PendingRequest } from '../../../src/store/pending-requests.ts';
 import { inEveryLanguage } from '../../../src/core/texts/say.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { appOf, partOf } from '../../support/app-of.ts';
 import { makeMessage } from '../../support/make-message.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
@@ -37,16 +38,15 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
   };
   const answers: string[] = [];
   const deps = {
-    approvals: {
+    approvals: partOf<Approvals>({
       answer: async (id: string, _from: unknown, value: string) => {
         answers.push(`${id} ${value}`);
         return { kind: 'taken', text: '' };
       },
       awaits: async (id: string) => id === 'ABCDEFG0',
       groupOf: async () => undefined,
-    } as unknown as Parameters<typeof answerByText>[2]['approvals'],
-    store,
-    replies: { answer: async () => assert.fail('nobody is answered') } as unknown as App['replies'],
+    }),
+    ...appOf({ store, replies: { answer: async () => assert.fail('nobody is answered') } }),
   };
   const said = (text: string, more: Partial<Message>): Message =>
     makeMessage({ text, sentAt: askedAt + 5_000, ...more });
@@ -234,13 +234,12 @@ test('T8 an answer that does not count is told, an unknown code is an ordinary m
   const given: unknown[] = [];
   const answer = (kind: 'taken' | 'late' | 'not_yours' | 'unknown') =>
     answerByText(makeMessage({ text: 'yes ABCDEFG0' }), true, {
-      approvals: {
+      approvals: partOf({
         answer: async (...asked) => (given.push(asked), kind === 'unknown' ? { kind } : { kind, text: kind }),
         awaits: async () => true,
         groupOf: async () => undefined,
-      },
-      store,
-      replies: { answer: async (_: Message, text: string) => void told.push(text) } as App['replies'],
+      }),
+      ...appOf({ store, replies: { answer: async (_: Message, text: string) => void told.push(text) } }),
     });
   assert.deepEqual(
     [await answer('taken'), await answer('late'), await answer('not_yours'), await answer('unknown')],

@@ -11,6 +11,7 @@ import { createStandingRules } from '../../../src/features/approvals/standing-ru
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openStoreFor, storeNames, type StoreName } from '../../support/crash/stores.ts';
+import { partOf } from '../../support/app-of.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { noPostgres } from '../../support/postgres.ts';
 import { noDetails } from '../../support/no-details.ts';
@@ -53,11 +54,11 @@ async function stage(t: TestContext, name: StoreName) {
     const itsStore = { ...store, ...(dies.commit === undefined ? {} : { commit: dies.commit }) };
     return createApprovals(
       {
-        replies: {
+        replies: partOf({
           rows: async (to, key, markdown, more) => [
             { key: `${key}#0`, conversation: to, part: { markdown, buttons: more?.buttons ?? [] } },
           ],
-        },
+        }),
         details: noDetails,
         approvers: () => [],
         isOwner: async () => false,

@@ -5,10 +5,12 @@ import type { ApprovalRequest } from '../../../src/core/approval.ts';
 import { createApprovals } from '../../../src/features/approvals/approvals.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { partOf } from '../../support/app-of.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { noDetails } from '../../support/no-details.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
+import type { Audit } from '../../../src/audit/create-audit.ts';
 
 const conversation = { channel: 'telegram', chat: '42' };
 const call: ApprovalRequest = {
@@ -26,19 +28,19 @@ async function setUp(
   const clock = createManualClock();
   const store = around(await openStore('sqlite::memory:', { clock }));
   const shown: string[] = [];
-  const audit = { record: async () => undefined, holds: async () => false };
+  const audit = partOf<Audit>({ record: async () => undefined, holds: async () => false });
   const approvals = createApprovals(
     {
-      replies: {
+      replies: partOf({
         async rows(place, key, markdown, more) {
           shown.push(key);
           return [{ key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } }];
         },
-      },
+      }),
       details: noDetails,
       approvers: () => ['telegram:9'],
       isOwner: async (sender) => sender === 'telegram:1',
-      rules: { add, covers: async () => false },
+      rules: partOf({ add, covers: async () => false }),
       canAsk: ({ chat }) => chat !== 'nobody',
       stopping: new AbortController().signal,
     },

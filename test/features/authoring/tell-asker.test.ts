@@ -8,6 +8,8 @@ import type { Skill } from '../../../src/core/skill.ts';
 import { createRegistry } from '../../../src/skills/registry.ts';
 import { createWrittenSkills, type SkillAsker } from '../../../src/skills/written-skills.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { partOf } from '../../support/app-of.ts';
 import { makeSkill } from '../../support/make-skill.ts';
 
 const askerIn = (chat: string, chatType: ChatType = 'private'): SkillAsker => ({
@@ -29,17 +31,17 @@ async function told({ asker = askerIn('42'), settings = {}, admitted = true, by,
   const said: string[] = [];
   const skill = 'skill' in of ? of.skill : makeSkill('greet');
   const tell = createTellAsker({
-    store: {
+    store: partOf<Store>({
       async commit({ outbox = [] }) {
         for (const { part, conversation } of outbox) said.push(`${conversation.chat}: ${part.markdown}`);
       },
-    },
-    runtime: () => ({ rules: { enabled: true, defaults: {}, skills: new Map([['greet', settings]]) } }),
+    }),
+    runtime: () => partOf({ rules: { enabled: true, defaults: {}, skills: new Map([['greet', settings]]) } }),
     registry: async () => createRegistry(skill === undefined ? [] : [skill]),
-    users: {
+    users: partOf({
       mayAct: async () =>
         admitted ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'gone' },
-    },
+    }),
     accessOf: async ({ chatType, external, conversation, sender }): Promise<SkillUse> => ({
       ...{ chatType, external, sender: sender.id, by: 'person' },
       chatIds: [`telegram:${conversation.chat}`],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerByCode } from '../../../src/features/capabilities/answer-by-code.ts';
+import { partOf } from '../../support/app-of.ts';
 import { makeMessage } from '../../support/make-message.ts';
 
 test('T8 C6 a typed yes or no with its code confirms or denies an account; always does neither', async () => {
@@ -9,13 +10,13 @@ test('T8 C6 a typed yes or no with its code confirms or denies an account; alway
   const answer = (text: string, kind: 'taken' | 'refused' | 'unknown') =>
     answerByCode(
       makeMessage({ text }),
-      {
+      partOf({
         async answer(code, _from, yes) {
           confirmed.push(`${code} ${yes}`);
           return kind === 'refused' ? { kind, text: 'Not yours.' } : { kind };
         },
-      },
-      { answer: async (_message, markdown) => void told.push(markdown) },
+      }),
+      partOf({ answer: async (_message, markdown) => void told.push(markdown) }),
     );
   assert.equal(await answer('always ABCDEFG0', 'taken'), false);
   assert.equal(await answer('yes', 'taken'), false);

@@ -8,6 +8,7 @@ import { configuredProviders } from '../../../src/features/capabilities/configur
 import { findCredential } from '../../../src/features/capabilities/capability-checks.ts';
 import { checkDefinitions, createDefinitions } from '../../../src/features/capabilities/definitions.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 function providersOf(toml: string) {
   const parsed = parseConfig(toml, { env: {}, file: 'config.toml' });
@@ -87,7 +88,7 @@ test('C1 a provider is asked when it is first needed, once for all who wait, and
         ? { ok: true, value: { definitions: [definition({})] } }
         : { ok: false, code: 'capability_backend_unavailable', message: 'down' };
     },
-    clock: { now: () => at.now },
+    clock: { ...systemClock, now: () => at.now },
   });
   const provider = { namespace: 'test', command: ['x'], timeoutSeconds: 30 };
   const { signal } = new AbortController();

@@ -9,20 +9,22 @@ import { sayIn } from '../../../src/core/texts/say.ts';
 import type { HookAnswer } from '../../../src/core/hook-answer.ts';
 import { createHooks, type HookDeps } from '../../../src/features/hooks/receive-hook.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { partOf } from '../../support/app-of.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { bearer, hookTable } from '../../support/send-event.ts';
+import { unmovedChats } from '../../support/unmoved-chats.ts';
+import type { Users } from '../../../src/access/users.ts';
 
 type Changed = Partial<Pick<HookDeps, 'channels' | 'users'>>;
 
 const ada = 'telegram:42';
 const users = {
-  decide: async () => ({ allowed: true }) as const,
-  languageOf: async () => 'de',
+  ...partOf<Users>({ decide: async () => ({ allowed: true }), languageOf: async () => 'de' }),
   known: async () => undefined,
 };
 const channelOf = (found: Awaited<ReturnType<Channel['lookUpChat']>>) =>
-  new Map([['telegram', { lookUpChat: async () => found }]]);
+  new Map([['telegram', partOf<Channel>({ lookUpChat: async () => found })]]);
 
 /** Two hooks, and everything they tell others. */
 async function hooksWith(t: TestContext, more: Changed = {}, conversation = 'telegram:-7') {
@@ -40,7 +42,7 @@ async function hooksWith(t: TestContext, more: Changed = {}, conversation = 'tel
   const hooks = createHooks({
     store,
     audit: { record: async (event) => void audited.push(event) },
-    migrations: { current: async (place) => place },
+    migrations: unmovedChats,
     meter: { ...noMeter, count: (...args) => void counted.push(args) },
     clock,
     log: quietLog(),
@@ -48,10 +50,10 @@ async function hooksWith(t: TestContext, more: Changed = {}, conversation = 'tel
     bodies: store.keyed('hooks'),
     users,
     channels: channelOf({ chatType: 'group', external: true }),
-    replies: {
+    replies: partOf({
       tellOwners: async (key, text) =>
         void told.push([key, typeof text === 'string' ? text : text(sayIn(undefined))]),
-    },
+    }),
     ...more,
   });
   const receive = (

@@ -4,13 +4,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { parseConfig } from '../../../src/config/parse-config.ts';
+import type { Channel } from '../../../src/core/channel.ts';
 import { noMeter } from '../../../src/core/meter.ts';
 import { createHooks, type HookDeps, type Hooks } from '../../../src/features/hooks/receive-hook.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { partOf } from '../../support/app-of.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { bearer, hookTable, post, type Sent } from '../../support/send-event.ts';
+import { unmovedChats } from '../../support/unmoved-chats.ts';
+import type { ChatMigrations } from '../../../src/access/chat-migrations.ts';
+import type { Users } from '../../../src/access/users.ts';
 
 type Here = Readonly<{
   hooks: Hooks;
@@ -24,12 +29,12 @@ type Here = Readonly<{
 
 const place = { as: 'telegram:42', conversation: 'telegram:-7' };
 
+const channelWith = (lookUpChat: Channel['lookUpChat']) =>
+  new Map([['telegram', partOf<Channel>({ lookUpChat })]]);
+
 async function openHooks(
   t: TestContext,
-  {
-    migrations = { current: async (conversation) => conversation },
-    ...more
-  }: Partial<Pick<HookDeps, 'channels' | 'users' | 'migrations'>> = {},
+  { migrations = unmovedChats, ...more }: Partial<Pick<HookDeps, 'channels' | 'users' | 'migrations'>> = {},
 ): Promise<Here> {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
@@ -47,12 +52,11 @@ async function openHooks(
     hooks: () => all,
     bodies: store.keyed('hooks'),
     users: {
-      decide: async () => ({ allowed: true }),
-      languageOf: async () => undefined,
+      ...partOf<Users>({ decide: async () => ({ allowed: true }), languageOf: async () => undefined }),
       known: async () => undefined,
     },
-    channels: new Map([['telegram', { lookUpChat: async () => ({ chatType: 'group', external: false }) }]]),
-    replies: { tellOwners: async () => undefined },
+    channels: channelWith(async () => ({ chatType: 'group', external: false })),
+    replies: partOf({ tellOwners: async () => undefined }),
     ...more,
   });
   const server = createServer((request, response) => {
@@ -94,9 +98,7 @@ test('N7 60 events a minute and hook are taken, though nothing waits; repeats do
 test('N7 Q1 before the start, while a platform or the store is away, and at the stop an event is 503 and not kept', async (t) => {
   const known = { type: 'unknown' as 'unknown' | 'group' };
   const { hooks, store, send } = await openHooks(t, {
-    channels: new Map([
-      ['telegram', { lookUpChat: async () => ({ chatType: known.type, external: false }) }],
-    ]),
+    channels: channelWith(async () => ({ chatType: known.type, external: false })),
   });
   const refused = async (): Promise<void> => {
     const { status, retryAfter } = await send('ci', 'n1');
@@ -151,18 +153,11 @@ test('N7 Q1 a stop waits until an event under way is stored', async (t) => {
   const { promise: looked, resolve: look } = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   const { hooks, store, send } = await openHooks(t, {
-    channels: new Map([
-      [
-        'telegram',
-        {
-          async lookUpChat() {
-            asked.resolve();
-            await looked;
-            return { chatType: 'group', external: false };
-          },
-        },
-      ],
-    ]),
+    channels: channelWith(async () => {
+      asked.resolve();
+      await looked;
+      return { chatType: 'group', external: false };
+    }),
   });
   hooks.start();
   const sent = send('ci', 'n1');
@@ -177,14 +172,18 @@ test('N7 Q1 a stop waits until an event under way is stored', async (t) => {
 test('N7 A6 A13 an event is judged with what is known of groups by then, and goes where its chat is now', async (t) => {
   let isKnown = false;
   const { hooks, store, send } = await openHooks(t, {
-    migrations: { current: async (conversation) => ({ ...conversation, chat: '-1007' }) },
+    migrations: partOf<ChatMigrations>({
+      current: async (conversation) => ({ ...conversation, chat: '-1007' }),
+    }),
     users: {
       async known() {
         isKnown = true;
       },
-      decide: async () =>
-        isKnown ? { allowed: true } : { allowed: false, code: 'OUTSIDER', reason: 'not yet known' },
-      languageOf: async () => undefined,
+      ...partOf<Users>({
+        decide: async () =>
+          isKnown ? { allowed: true } : { allowed: false, code: 'OUTSIDER', reason: 'not yet known' },
+        languageOf: async () => undefined,
+      }),
     },
   });
   hooks.start();

@@ -12,6 +12,8 @@ import {
   type MemoryDeps,
 } from '../../../src/features/memory/open-memory.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { partOf } from '../../support/app-of.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 
 const group: Asker = {
   conversation: { channel: 'slack', chat: 'C1', thread: '1.2' },
@@ -48,19 +50,19 @@ async function stage(
   t.after(() => store.close());
   for (const one of notes) await store.memories.add(one, 100);
   return {
-    runtime: () => parsed,
+    runtime: () => partOf(parsed),
     store,
-    migrations: { original: async (place) => (place.chat === 'C1' ? { ...place, chat } : place) },
+    migrations: partOf({ original: async (place) => (place.chat === 'C1' ? { ...place, chat } : place) }),
     accessOf: async ({ chatType, external, sender }) => ({
       ...{ by: 'person', sender: sender.id, chatType, external, chatIds: ['slack:C9', 'slack:C1'] },
     }),
-    users: { isOwner: async (id) => id === owner },
+    users: partOf({ isOwner: async (id) => id === owner }),
     settings: {
       forCall: (conversation) => async (tool) =>
         conversation.chat === 'C1' && tool.name === 'remember' ? values : {},
     },
     audit: { record: async () => undefined },
-    clock: { now: () => 1 },
+    clock: createManualClock(1),
   };
 }
 

@@ -16,8 +16,11 @@ import { whoseWords } from '../../../src/access/whose-words.ts';
 import { userContent } from '../../../src/runs/user-content.ts';
 import type { FoundSaid } from '../../../src/store/memories.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { partOf } from '../../support/app-of.ts';
 import { makeMessage } from '../../support/make-message.ts';
 import { toolContext } from '../../support/tool-context.ts';
+import { unmovedChats } from '../../support/unmoved-chats.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const ada = { id: 'telegram:42', name: 'Ada', kind: 'person' } as const;
 const direct = {
@@ -45,10 +48,10 @@ async function openStage(t: TestContext, found: readonly FoundSaid[] = []) {
   assert.ok(parsed.ok);
   const { config } = parsed;
   const memory = createTurnMemory({
-    runtime: () => ({ config }),
+    runtime: () => partOf({ config }),
     store:
       found.length === 0 ? store : { ...store, memories: { ...store.memories, search: async () => found } },
-    migrations: { original: async (conversation) => conversation },
+    migrations: unmovedChats,
     accessOf: async ({ conversation, chatType, external, sender }) => ({
       by: 'person',
       sender: sender.id,
@@ -56,10 +59,10 @@ async function openStage(t: TestContext, found: readonly FoundSaid[] = []) {
       external,
       chatIds: [`${conversation.channel}:${conversation.chat}`],
     }),
-    users: { isOwner: async () => false },
+    users: partOf({ isOwner: async () => false }),
     settings: { forCall: () => async () => ({}) },
     audit: { record: async () => undefined },
-    clock: { now: () => now },
+    clock: { ...systemClock, now: () => now },
     channels: new Map(),
     botName: () => 'Skillet',
   });

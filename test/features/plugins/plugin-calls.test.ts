@@ -14,6 +14,8 @@ import { createOffSandbox } from '../../../src/sandbox/off.ts';
 import { createRegistry } from '../../../src/skills/registry.ts';
 import { sandboxLimits } from '../../support/sandbox-limits.ts';
 import { createPlainFolders } from '../../../src/folders/plain-folders.ts';
+import { partOf } from '../../support/app-of.ts';
+import { unmovedChats } from '../../support/unmoved-chats.ts';
 
 async function setUp(t: TestContext) {
   const workspace = await mkdtemp(path.join(tmpdir(), 'skillet-calls-'));
@@ -29,19 +31,19 @@ async function setUp(t: TestContext) {
   const admitted = { now: true };
   const open = createPluginCalls(
     {
-      library: { current: () => createRegistry([]) },
+      library: partOf({ current: () => createRegistry([]) }),
       sandbox: createOffSandbox({ limits: sandboxLimits }),
       folders: createPlainFolders(workspace),
-      users: {
+      users: partOf({
         mayAct: async () =>
           admitted.now ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'not paired' },
-      },
-      budgets: { ofModel: async () => undefined },
+      }),
+      budgets: partOf({ ofModel: async () => undefined }),
     },
     {
-      runtime: () => ({ config, models }),
-      migrations: { original: async (conversation) => conversation },
-      store: { commit: async () => undefined },
+      runtime: () => partOf({ config, models }),
+      migrations: unmovedChats,
+      store: partOf({ commit: async () => undefined }),
       clock,
       log: quietLog(),
     },

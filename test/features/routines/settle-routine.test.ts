@@ -9,7 +9,10 @@ import {
 import { sayIn } from '../../../src/core/texts/say.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { RoutineDefinition } from '../../../src/store/routines.ts';
+import { partOf } from '../../support/app-of.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { makeRoutine } from '../../support/routines-contract.ts';
+import type { Replies } from '../../../src/replies/replies.ts';
 
 const creator = 'telegram:42';
 
@@ -22,24 +25,17 @@ async function setUp(definition: Partial<RoutineDefinition> = {}) {
   const audited: string[] = [];
   const deps = {
     store,
-    clock: { now: () => 7 },
+    clock: createManualClock(7),
     audit: {
       record: async (event: object) => void audited.push('verdict' in event ? String(event.verdict) : ''),
     },
-    replies: {
-      tellOwners: async (
-        _key: string,
-        words: (say: ReturnType<typeof sayIn>) => string,
-        more: Readonly<{
-          alsoTo?: readonly string[];
-          wordsToThem?: (say: ReturnType<typeof sayIn>) => string;
-        }> = {},
-      ) => {
-        told.push(`owners: ${words(sayIn('en'))}`);
-        for (const one of more.alsoTo ?? []) told.push(`${one}: ${more.wordsToThem?.(sayIn('en')) ?? ''}`);
+    replies: partOf<Replies>({
+      async tellOwners(_key, words, { alsoTo = [], wordsToThem = words } = {}) {
+        told.push(`owners: ${sayIn('en')(words)}`);
+        for (const one of alsoTo) told.push(`${one}: ${sayIn('en')(wordsToThem)}`);
       },
-    },
-  } as const;
+    }),
+  };
   const fired = (due: number) => {
     const of = { key: firingKey('r1', due), place: routine.definition.conversation, now: due, due };
     const message = firingMessage({ ...routine, failures: 0 }, of);

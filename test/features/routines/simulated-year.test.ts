@@ -8,6 +8,7 @@ import { seededRandom } from '../../support/crash/seeded-random.ts';
 import { thorough } from '../../support/crash/thorough.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { makeRoutine } from '../../support/routines-contract.ts';
+import { unmovedChats } from '../../support/unmoved-chats.ts';
 
 const day = 24 * 3_600_000;
 const zones = ['Europe/Berlin', 'Australia/Lord_Howe', 'America/New_York', 'America/Santiago', 'Asia/Tokyo'];
@@ -63,8 +64,8 @@ async function simulate(count: number, days: number): Promise<void> {
     return fired;
   };
   const host = {
-    store: { routines: store.routines, signals: store.signals, fire },
-    migrations: { current: async <T>(place: T) => place, original: async <T>(place: T) => place },
+    store: { ...store, fire },
+    migrations: unmovedChats,
     audit: { record: async () => undefined },
     clock,
     log,

@@ -5,6 +5,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 import type { RoutineDefinition } from '../../../src/store/routines.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { makeRoutine } from '../../support/routines-contract.ts';
+import { unmovedChats } from '../../support/unmoved-chats.ts';
 
 test('N1 what becomes due while another fires is fired in the same look', async () => {
   const time = { now: Date.UTC(2026, 0, 1) };
@@ -15,15 +16,14 @@ test('N1 what becomes due while another fires is fired in the same look', async 
   const fired: string[] = [];
   const watch = watchRoutines({
     store: {
-      routines: store.routines,
-      signals: store.signals,
+      ...store,
       async fire(firing) {
         fired.push(firing.id);
         time.now += 1_000;
         return store.fire(firing);
       },
     },
-    migrations: { current: async (place) => place, original: async (place) => place },
+    migrations: unmovedChats,
     audit: { record: async () => undefined },
     clock,
     log: quietLog(),
@@ -44,7 +44,7 @@ async function lookAt(definition: Partial<RoutineDefinition>, lateMs: number) {
   const verdicts: string[] = [];
   const watch = watchRoutines({
     store,
-    migrations: { current: async (place) => place, original: async (place) => place },
+    migrations: unmovedChats,
     audit: { record: async (event) => void verdicts.push('verdict' in event ? event.verdict : '') },
     clock,
     log: quietLog(),
