@@ -165,7 +165,7 @@ test(
       while (held() < 60_000) await new Promise(setImmediate);
       let hidden = false;
       try { readFileSync('/proc/' + dd.pid + '/smaps_rollup'); } catch { hidden = true; }
-      console.log(JSON.stringify({ hidden, bytes: measureOwnMemory([dd.pid]) }));
+      console.log(JSON.stringify({ hidden, bytes: await measureOwnMemory([dd.pid]) }));
       dd.kill('SIGKILL');`;
     const as =
       process.getuid?.() === 0 ? ['setpriv', '--reuid=65533', '--regid=65533', '--clear-groups'] : [];

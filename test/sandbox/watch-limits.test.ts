@@ -50,6 +50,30 @@ test(
   },
 );
 
+test('T9 after a look that took long the bot has as much time for others', { skip }, async (t) => {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'skillet-scratch-'));
+  t.after(() => rm(scratch, { recursive: true }));
+  const looks: Readonly<{ began: number; ended: number }>[] = [];
+  const slowly = (): undefined => {
+    const began = performance.now();
+    while (performance.now() < began + 80);
+    looks.push({ began, ended: performance.now() });
+  };
+  const watch = watchLimits({
+    ...{ root: idleProcess(t), scratch, limits, met: slowly },
+    room: Promise.resolve(undefined),
+    onOver: (reason) => assert.fail(reason),
+  });
+  t.after(() => watch.stop());
+  await until(async () => looks.length >= 4);
+  watch.stop();
+  const rests = looks.slice(1).map(({ began }, index) => began - (looks[index]?.ended ?? 0));
+  assert.ok(
+    rests.every((rest) => rest >= 75),
+    rests.join(),
+  );
+});
+
 test(
   'T9 T10 a folder that was full may keep what it held; a new or longer file in it counts as written',
   { skip },

@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { hasCode } from '../has-code.ts';
 
 export type Load = Readonly<{
@@ -39,14 +40,17 @@ export function measureProcesses(root: number, mostTasks: number): Load {
 
 /**
  * Bytes of memory, with shared ones divided among their users. A process can hide how it shares (PR_SET_DUMPABLE); then
- * all of its memory counts as its own.
+ * all of its memory counts as its own. The kernel needs up to a second for a process with many memory areas, which does
+ * not hold up this one.
  */
-export function measureOwnMemory(ids: readonly number[]): number {
+export async function measureOwnMemory(ids: readonly number[]): Promise<number> {
   const line = /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)/gm;
-  return ids.reduce((sum, id) => {
-    const shares = readProc(`${id}/smaps_rollup`);
-    return sum + (shares === undefined ? (read(id)?.memory ?? 0) : kilobytesOf(shares, line));
-  }, 0);
+  let sum = 0;
+  for (const id of ids) {
+    const shares = await readFile(`/proc/${id}/smaps_rollup`, 'latin1').catch(undefinedIfGone);
+    sum += shares === undefined ? (read(id)?.memory ?? 0) : kilobytesOf(shares, line);
+  }
+  return sum;
 }
 
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
@@ -111,9 +115,13 @@ function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {
-    if (hasCode(error, ...goneCodes)) return undefined;
-    throw error;
+    return undefinedIfGone(error);
   }
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (hasCode(error, ...goneCodes)) return undefined;
+  throw error;
 }
 
 const goneCodes = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];

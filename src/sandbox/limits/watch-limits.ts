@@ -5,12 +5,11 @@ import { bytesPerName, measureFolders, measureNameless, type Room } from './meas
 import { measureKernel } from './measure-kernel.ts';
 import type { SandboxLimits, StopReason } from '../sandbox.ts';
 
-const everyProcesses = 25;
-const everyDisk = 250;
 /**
- * Rest after a look, as a multiple of its duration, up to a maximum. On a busy system a look waits more than it works.
+ * Rest between two looks, in milliseconds, and as a multiple of what the look before took, because a command can make
+ * looks slow, and the bot has to answer meanwhile. On a busy system a look waits more than it works.
  */
-const restAfterDisk = 4;
+const rests = { processes: { least: 25, factor: 1 }, disk: { least: 250, factor: 4 } };
 const longestRest = 3_000;
 /** One of this many looks also counts names. */
 const namesEvery = 4;
@@ -38,50 +37,58 @@ export function watchLimits(options: {
 
   const over = (reason: StopReason): void => {
     if (stopped.signal.aborted) return;
-    stop();
+    stopped.abort();
     onOver(reason);
   };
-  const stop = (): void => {
-    stopped.abort();
-    clearInterval(processes);
-  };
-  const processes = setInterval(() => {
-    const reason = events() ?? exceeded(root, limits, kernel);
-    if (reason !== undefined) over(reason);
-  }, everyProcesses);
-  // A disk that can't be measured is not trusted.
-  void watchDisk().catch(() => over('crashed'));
-  return { stop };
+  // What can't be measured is not trusted.
+  const crashed = (): void => over('crashed');
+  void repeat(rests.processes, async () => events() ?? exceeded(root, limits, kernel)).catch(crashed);
+  void options.room.then((room) => repeat(rests.disk, lookAtDisk(room))).catch(crashed);
+  return { stop: () => stopped.abort() };
 
-  async function watchDisk(): Promise<void> {
-    const room = await options.room;
-    const allowed = [disk, room?.bytes ?? disk];
-    let rest = everyDisk;
-    for (let look = 1; ; look++) {
+  async function repeat(
+    { least, factor }: Readonly<{ least: number; factor: number }>,
+    look: () => Promise<StopReason | undefined>,
+  ): Promise<void> {
+    for (let rest = least; ;) {
       await wait(rest, undefined, { signal: stopped.signal }).catch(() => undefined);
       if (stopped.signal.aborted) return;
       const began = performance.now();
+      const reason = await look();
+      if (reason !== undefined) return over(reason);
+      rest = Math.min(longestRest, Math.max(least, (performance.now() - began) * factor));
+    }
+  }
+
+  function lookAtDisk(room: Room | undefined): () => Promise<StopReason | undefined> {
+    const allowed = [disk, room?.bytes ?? disk];
+    let looks = 0;
+    return async () => {
       const held = await measureFolders(folders);
-      const names = look % namesEvery === 0 ? await measureFolders(folders, 'names') : [];
+      const names = ++looks % namesEvery === 0 ? await measureFolders(folders, 'names') : [];
       const { ids } = measureProcesses(root, limits.processes);
       kernel = await measureKernel(ids, memory);
       const nameless = await measureNameless(ids);
       const [full, fullChat] = held.map(
         (bytes, index) => bytes + nameless + (names[index] ?? 0) * bytesPerName > (allowed[index] ?? disk),
       );
-      if (full || (fullChat && (nameless > 0 || (await room?.wasUsed()) !== false))) return over('disk');
-      rest = Math.min(longestRest, Math.max(everyDisk, (performance.now() - began) * restAfterDisk));
-    }
+      const isOver = full || (fullChat && (nameless > 0 || (await room?.wasUsed()) !== false));
+      return isOver === true ? 'disk' : undefined;
+    };
   }
 }
 
 /** The limit that the processes exceed now. `kernel` is how many bytes the kernel holds for them, besides sockets. */
-function exceeded(root: number, limits: SandboxLimits, kernel: number): StopReason | undefined {
+async function exceeded(
+  root: number,
+  limits: SandboxLimits,
+  kernel: number,
+): Promise<StopReason | undefined> {
   const load = measureProcesses(root, limits.processes);
   if (load.tasks > limits.processes) return 'processes';
   if (load.cpu > limits.cpuSeconds) return 'cpu';
   const most = limits.memoryMb * 1024 * 1024;
   const ofKernel = load.kernel + measureSockets(load.ids.at(-1) ?? root) + kernel;
-  const isOver = load.memory + ofKernel > most && measureOwnMemory(load.ids) + ofKernel > most;
+  const isOver = load.memory + ofKernel > most && (await measureOwnMemory(load.ids)) + ofKernel > most;
   return isOver ? 'memory' : undefined;
 }
