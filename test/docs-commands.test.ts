@@ -41,6 +41,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npx node --inspect-brk bin/skillet.js chat': 'waits for a debugger',
   'npx node --inspect-brk --test test/end-to-end/telegram.test.ts': 'waits for a debugger',
   'skillet rehearse --config new.toml --since 7d': 'test/operator/rehearse.test.ts',
+  'skillet rehearse --config new.toml --model default --sample 20': 'test/operator/rehearse-answers.test.ts',
   'skillet feedback to-test 061bb29b5d5a --contains 14:30': 'test/end-to-end/feedback-to-test.test.ts',
   'skillet skill test tides': 'test/end-to-end/feedback-to-test.test.ts',
   'skillet start': 'runs until it is stopped: test/end-to-end',

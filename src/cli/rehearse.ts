@@ -21,7 +21,16 @@ import { print, printJson, printList } from './console.ts';
 import { openOperatorConfig } from './open-config.ts';
 import { quietLog, skillsHere, writtenApprovals } from './skills-here.ts';
 
-type Given = SharedOptions & Readonly<{ since: string; version?: string; record?: string }>;
+type Given = SharedOptions &
+  Readonly<{
+    since: string;
+    version?: string;
+    record?: string;
+    model?: string;
+    sample?: number;
+    private?: boolean;
+    yes?: boolean;
+  }>;
 
 /** Exit code if something would be decided otherwise. It differs from 1, which an error has. */
 const differs = 3;
@@ -32,6 +41,13 @@ const differs = 3;
  */
 export async function rehearse(given: Given): Promise<void> {
   const { config: flag, json, version, record: recordFile } = given;
+  const { model, sample } = given;
+  if (model !== undefined && sample !== undefined && version === undefined)
+    return (await import('./rehearse-answers.ts')).rehearseAnswers({ ...given, model, sample });
+  if (model !== undefined || sample !== undefined || given.private === true || given.yes === true)
+    throw new OperatorError(
+      'Answering again needs --model ALIAS and --sample NUMBER, and no --version: its config names the models of this one.',
+    );
   if (recordFile !== undefined) return printJson(await judgeBy(flag, readRecord(recordFile)));
   const since = sinceWhen(given.since, Date.now());
   const record = rehearsalRecord.parse(await askBot(undefined, 'rehearse', since));

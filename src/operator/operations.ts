@@ -21,6 +21,7 @@ import { skillQuality } from './look/skill-quality.ts';
 import { skillRows, skillText } from './look/skill-rows.ts';
 import { listTurns } from './look/list-turns.ts';
 import type { OperateDeps } from './operate-deps.ts';
+import { readRecordedTurn, sampleAsked, sampleTurns, turnAsked } from './rehearse/recorded-turns.ts';
 import { readRehearsalRecord } from './rehearse/rehearsal-record.ts';
 import { statusOf, tasksOf } from './status-of.ts';
 
@@ -166,6 +167,10 @@ export function ownOperations(deps: OperateDeps) {
     }),
     /** What was done since a time, as far as a config decides about it, without words of anybody. */
     rehearse: reads(rehearsedSince, (since) => readRehearsalRecord(since, deps)),
+    /** Chooses turns to be answered again, without their words (L20). */
+    'rehearse sample': reads(sampleAsked, (asked) => sampleTurns(asked, deps)),
+    /** A turn with its words, which only a rehearsal shows. Those of direct messages only if they are asked for (S8). */
+    'rehearse turn': reads(turnAsked, (asked) => readRecordedTurn(asked, deps)),
     'audit verify': reads(noInput, () => audit.verify()),
     'audit key': reads(noInput, async () => ({ publicKey: await audit.publicKey() })),
     'audit export': changes(auditExport, (to) => audit.exportTo(to)),

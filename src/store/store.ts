@@ -223,6 +223,8 @@ export type Transcripts = Readonly<{
 
 /** Who wrote where and when. `chatType` is undefined if the entry does not show it. */
 export type TurnOf = Readonly<{
+  transcript: string;
+  item: string;
   sender: string;
   /** Key of the conversation, without the id of an archived transcript. */
   conversation: string;

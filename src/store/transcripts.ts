@@ -61,18 +61,27 @@ function createTurnsSince(sql: Sql): Transcripts['turnsSince'] {
   };
 }
 
-function turnOf(
-  { sender, item, content, at, unattended }: Extract<Entry, { kind: 'user' }>,
-  transcript: string,
-): readonly TurnOf[] {
+function turnOf(entry: Extract<Entry, { kind: 'user' }>, transcript: string): readonly TurnOf[] {
+  const { sender, item, at, unattended } = entry;
   if (sender === undefined || item === undefined || unattended === true) return [];
   const conversation = transcript.replace(/@.*$/s, '');
+  return [{ transcript, item, sender, conversation, at, chatType: chatTypeOf(entry, transcript) }];
+}
+
+/** The type of the chat in which a message was written, as far as the entry and its transcript show it. */
+export function chatTypeOf(
+  { sender, content }: Extract<Entry, { kind: 'user' }>,
+  transcript: string,
+): TurnOf['chatType'] {
+  // On Telegram and the terminal, a person's own chat has their id. On Slack its id begins with D.
+  const [room = ''] = transcript.split(/[/~@#]/, 1);
+  if (room === sender || room.startsWith('slack:D')) return 'private';
   const texts =
     typeof content === 'string' ? [content] : content.map((block) => ('text' in block ? block.text : ''));
-  // Only what is said in a group has its author on it (M8). On Telegram and the terminal, a person's own chat has their id.
-  const isRoom = texts.some((text) => typeof text === 'string' && text.includes('<message from='));
-  const chatType = isRoom ? 'group' : conversation === sender ? 'private' : undefined;
-  return [{ sender, conversation, at, chatType }];
+  // Only what is said in a group has its author on it (M8).
+  return texts.some((text) => typeof text === 'string' && text.includes('<message from='))
+    ? 'group'
+    : undefined;
 }
 
 /** Reads a transcript from its newest readable summary on, with the earlier entries that the summary keeps. */

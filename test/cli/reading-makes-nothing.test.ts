@@ -70,8 +70,8 @@ test('L1 every operation that reads is called by a command of that table, or by 
     'skill written',
     'turn list',
   ];
-  // `stats` and `feedback to-test` ask for these among others.
-  const parts = ['skill quality', 'feedback case'];
+  // `stats`, `feedback to-test` and `rehearse --model` ask for these among others.
+  const parts = ['skill quality', 'feedback case', 'rehearse sample', 'rehearse turn'];
   const names = reading.map((args) => args.slice(0, 2).join(' '));
   const others = [...rows]
     .filter(

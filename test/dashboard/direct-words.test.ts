@@ -36,11 +36,13 @@ const script: NonNullable<WholeBotOptions['script']> = (body, index) => {
     : obedient(body, index);
 };
 
+const sample = { since: '2000-01-01T00:00:00Z', most: 100, private: true };
 /** What each operation that only reads is asked with. */
 const inputs: Readonly<Record<string, unknown>> = {
   'audit tail': { lines: 200 },
   stats: '2000-01-01',
   rehearse: '2000-01-01T00:00:00Z',
+  'rehearse sample': sample,
   'skill text': 'report',
   'access decisions': {
     ...{ sender: 'telegram:7', kind: 'person', channel: 'telegram', chat: '7' },
@@ -79,15 +81,20 @@ test('S8 K1 what a person says in a direct message is on no page and in no list 
   assert.match(turnsOfAnn, /routine_add[^]*allowed/);
   assert.ok(!turnsOfAnn.includes(secret));
   assert.ok(!(await visitor.get('/audit.csv')).body.includes(secret));
+  const { turns: sampled } = await set.bot.operate('rehearse sample', sample);
+  assert.ok(sampled.some(({ transcript }) => transcript === turns.conversation));
   const operate = set.bot.operate as (name: string, input: unknown) => Promise<unknown>;
   for (const [name, { readOnly, input: wanted }] of (await operateHere(t)).rows) {
     // What needs an input and is not named above is about a person.
     const usual = wanted.safeParse(undefined).success ? undefined : turns.conversation;
     if (!readOnly || own.has(name)) continue;
-    for (const input of name === 'inbox list'
-      ? ['dead', 'waiting']
-      : [name === 'turn list' ? turns : (inputs[name] ?? usual)])
-      assert.ok(!JSON.stringify(await operate(name, input)).includes(secret), name);
+    const asked: Readonly<Record<string, readonly unknown[]>> = {
+      'inbox list': ['dead', 'waiting'],
+      'turn list': [turns],
+      'rehearse turn': sampled.map(({ transcript, item }) => ({ transcript, item, private: false })),
+    };
+    for (const input of asked[name] ?? [inputs[name] ?? usual])
+      assert.ok(!JSON.stringify([await operate(name, input)]).includes(secret), name);
   }
 
   const letters = (await visitor.get('/letters')).body;

@@ -75,6 +75,8 @@ test('L1 every operation that says so works without input, twice, and changes no
     stats: '2026-01-01',
     'memory list': 'telegram:42',
     rehearse: '2026-01-01T00:00:00Z',
+    'rehearse sample': { since: '2026-01-01T00:00:00Z', most: 20, private: true },
+    'rehearse turn': { transcript: 'telegram:42', item: 'telegram:42:1', private: true },
     'skill text': 'dice',
     'turn list': { conversation: 'telegram:42', most: 20 },
     'access decisions': {

@@ -115,7 +115,7 @@ test('L20 what is not in the record is counted, and nothing of it is words', asy
   await store.commit({
     entries: [
       {
-        transcript: 'slack:D1',
+        transcript: 'slack:C1',
         entry: { kind: 'user', item: 'x', sender: 'slack:U1', content: 'top secret', at: Date.now() - 5_000 },
       },
     ],

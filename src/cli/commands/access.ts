@@ -1,5 +1,5 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
-import { argument, command, flag, option, optional, senderId } from '../command.ts';
+import { argument, command, count, flag, option, optional, senderId } from '../command.ts';
 
 /** Commands that say who may do what, and why. */
 export const accessCommands = [
@@ -16,8 +16,21 @@ export const accessCommands = [
         'file',
         'judge this record and print the verdicts; a rehearsal by another version does this',
       ),
+      model: option(
+        'alias',
+        'answer a sample of turns again with this model of the config, and show both answers',
+      ),
+      sample: option<number | undefined>('number', 'how many turns --model answers again at most', {
+        read: count,
+      }),
+      private: flag('the sample may have turns of direct messages, and with private data'),
+      yes: flag('do not ask before words are sent to the model'),
     },
-    examples: ['skillet rehearse --config new.toml', 'skillet rehearse --version ../skillet-next --since 2d'],
+    examples: [
+      'skillet rehearse --config new.toml',
+      'skillet rehearse --version ../skillet-next --since 2d',
+      'skillet rehearse --config new.toml --model default --sample 20',
+    ],
     needs: 'bot',
     json: true,
     run: async (given) => (await import('../rehearse.ts')).rehearse(given),

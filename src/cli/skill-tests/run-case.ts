@@ -37,8 +37,8 @@ export type CaseGround = Readonly<{
   log: Log;
 }>;
 
-/** An audit that records nothing, because a case needs none. */
-const noAudit: Audit = {
+/** An audit that records nothing, for work that leaves no trace. */
+export const noAudit: Audit = {
   record: async () => undefined,
   holds: async () => false,
   verify: async () => ({ lines: 0, files: 0, problems: [] }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { auditPerson } from '../../audit/audit-event.ts';
 import { placeOfKey } from '../../core/conversation.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
+import type { TurnOf } from '../../store/store.ts';
 import type { OperateDeps } from '../operate-deps.ts';
 import { writer } from '../access/access-decisions.ts';
 
@@ -53,10 +54,36 @@ type Line = Readonly<z.output<typeof anyLine>>;
 type Who = RehearsedCase['who'];
 
 /** Reads what was done since a time. Nothing of it is words of people. */
-export async function readRehearsalRecord(
+export async function readRehearsalRecord(since: string, deps: OperateDeps): Promise<RehearsalRecord> {
+  const { store } = deps;
+  const { lines, types } = await recordedLines(since, deps);
+  const notJudged: Record<string, number> = {};
+  const cases: RehearsedCase[] = [];
+  const add = (found: RehearsedCase | string): void => {
+    if (typeof found === 'string') notJudged[found] = (notJudged[found] ?? 0) + 1;
+    else cases.push(found);
+  };
+  for (const { at, who } of await messagesSince(since, types, store))
+    add(
+      typeof who === 'string'
+        ? who
+        : { kind: 'message', at: new Date(at).toISOString(), who, was: 'answered' },
+    );
+  for (const line of lines) {
+    const found = caseOf(line, types);
+    if (found !== undefined) add(found);
+  }
+  const usage = (await store.stats(since.slice(0, 10))).map(({ model, tokens }) => ({ model, tokens }));
+  return { since, cases, usage, notJudged, known: await knownDecisions(store) };
+}
+
+type ChatTypes = ReadonlyMap<string, Who['chatType']>;
+
+/** The lines of the audit since a time, and the types of chats that they name. */
+export async function recordedLines(
   since: string,
-  { store, audit }: OperateDeps,
-): Promise<RehearsalRecord> {
+  { audit }: OperateDeps,
+): Promise<Readonly<{ lines: readonly Line[]; types: ChatTypes }>> {
   const lines = (await audit.since(since)).flatMap((text): readonly Line[] => {
     const read = anyLine.safeParse(parseJson(text));
     return read.success ? [read.data] : [];
@@ -67,37 +94,28 @@ export async function readRehearsalRecord(
     if (type !== undefined && typeof line['conversation'] === 'string')
       types.set(roomOf(line['conversation']), type);
   }
-  const notJudged: Record<string, number> = {};
-  const cases: RehearsedCase[] = [];
-  const add = (found: RehearsedCase | string): void => {
-    if (typeof found === 'string') notJudged[found] = (notJudged[found] ?? 0) + 1;
-    else cases.push(found);
-  };
-  for (const turn of await store.transcripts.turnsSince(Date.parse(since))) {
-    const who = writerOf(
-      turn.sender,
-      turn.conversation,
-      types.get(roomOf(turn.conversation)) ?? turn.chatType,
-    );
-    add(
-      typeof who === 'string'
-        ? who
-        : { kind: 'message', at: new Date(turn.at).toISOString(), who, was: 'answered' },
-    );
-  }
-  for (const line of lines) {
-    const found = caseOf(line, types);
-    if (found !== undefined) add(found);
-  }
-  const usage = (await store.stats(since.slice(0, 10))).map(({ model, tokens }) => ({ model, tokens }));
-  return {
-    ...{ since, cases, usage, notJudged },
-    known: { people: await decisionsIn(store.keyed('people')), moved: await allOf(store.keyed('moved')) },
-  };
+  return { lines, types };
+}
+
+/** The messages since a time that became a turn or part of one. A text in place of `who` says why it is unknown. */
+export async function messagesSince(
+  since: string,
+  types: ChatTypes,
+  { transcripts }: OperateDeps['store'],
+): Promise<readonly Readonly<TurnOf & { who: Who | string }>[]> {
+  return (await transcripts.turnsSince(Date.parse(since))).map((turn) => {
+    const { sender, conversation, chatType } = turn;
+    return { ...turn, who: writerOf(sender, conversation, types.get(roomOf(conversation)) ?? chatType) };
+  });
+}
+
+/** Decisions of owners and ids of chats that moved, which count beside any config. */
+export async function knownDecisions(store: OperateDeps['store']): Promise<RehearsalRecord['known']> {
+  return { people: await decisionsIn(store.keyed('people')), moved: await allOf(store.keyed('moved')) };
 }
 
 /** Undefined for lines that no config decides about. A text says why a line can't be judged. */
-function caseOf(line: Line, types: ReadonlyMap<string, Who['chatType']>): RehearsedCase | string | undefined {
+function caseOf(line: Line, types: ChatTypes): RehearsedCase | string | undefined {
   const text = (key: string): string => (typeof line[key] === 'string' ? line[key] : '');
   const place = text('conversation');
   const who = (sender: string) => writerOf(sender, place, types.get(roomOf(place)));
