@@ -15,7 +15,7 @@ type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FO
  * order of U1.
  */
 export function decideSkill(
-  skill: Pick<Skill, 'name' | 'access'>,
+  skill: Skill,
   rules: SkillRules,
   use: SkillUse,
   say = english,
@@ -44,7 +44,7 @@ export function decideSkill(
 
 /** Why a skill is off; undefined if it is on (A7, D9). */
 export function whyOff(
-  { name, access }: Pick<Skill, 'name' | 'access'>,
+  { name, access }: Skill,
   { enabled, skills }: SkillRules,
   say = english,
 ): string | undefined {
@@ -63,15 +63,12 @@ export function whyOff(
 }
 
 /** Whether the skill's results are private (A2, S7). */
-export function isSensitive(skill: Pick<Skill, 'name' | 'access'>, rules: SkillRules): boolean {
+export function isSensitive(skill: Skill, rules: SkillRules): boolean {
   return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;
 }
 
 /** The types of chat in which the skill may be used. The config can only narrow what the skill declares (A2, D3). */
-export function allowedChatTypes(
-  skill: Pick<Skill, 'name' | 'access'>,
-  rules: SkillRules,
-): readonly ChatType[] {
+export function allowedChatTypes(skill: Skill, rules: SkillRules): readonly ChatType[] {
   const settings = rules.skills.get(skill.name);
   const byConfig = settings?.chatTypes ?? (settings?.sensitive === true ? (['private'] as const) : undefined);
   return byConfig === undefined

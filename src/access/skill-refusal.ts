@@ -20,7 +20,7 @@ const notHere = fixed`${0} does not work in this chat.`;
  * too. `toOwner`: an owner who alone reads the answer learns of every skill that people may start.
  */
 export function skillRefusal(
-  skill: Pick<Skill, 'name' | 'access'>,
+  skill: Skill,
   rules: SkillRules,
   use: SkillUse,
   { toOwner }: Readonly<{ toOwner: boolean }>,

@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Effort } from '../core/claude-models.ts';
 import type { Entry } from '../core/entry.ts';
 import type { ModelRequest } from '../core/model.ts';
-import type { ToolSpec } from './run-calls.ts';
+import type { ToolSpec } from '../core/tool.ts';
 import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
 import type { Deferred } from './tool-search.ts';

@@ -1,11 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
-import type { Tool } from '../core/tool.ts';
+import type { ToolSpec } from '../core/tool.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import { onAbort } from '../lib/async/on-abort.ts';
-
-export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits' | 'row' | 'byModel'>;
 
 const graceMs = 2_000;
 

@@ -11,13 +11,14 @@ import type { LoopWatcher } from './loop-watcher.ts';
 import { allText, nextStep, readTurn, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
 import { requestOf, type Offer } from './loop-request.ts';
-import { runCalls, type ToolSpec } from './run-calls.ts';
+import { runCalls } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { estimateTokens } from './plan-compaction.ts';
 import { answerToolSearch, withToolSearch } from './tool-search.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import { watchSilence } from './watch-silence.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
+import type { ToolSpec } from '../core/tool.ts';
 
 export type LoopInput = Readonly<{
   /** The system prompt. Its first block never changes. */

@@ -1,8 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { CallTool } from '../core/tool-call.ts';
-import { readOnly } from '../core/tool.ts';
+import { readOnly, type ToolSpec } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
-import type { ToolSpec } from './run-calls.ts';
 
 /** Name of the bot's own search among tools. */
 export const toolSearchName = 'tools_search';

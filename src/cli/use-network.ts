@@ -11,7 +11,7 @@ import { trustCertificates } from './trust-certificates.ts';
  * Throws OperatorError.
  */
 export function useNetwork(config: Pick<Config, 'network'> & Partial<Config>): void {
-  Object.assign(process.env, proxyVariables(config));
+  Object.assign(process.env, proxyVariables(config.network));
   const { http, https, ...rest } = readProxies();
   if (http !== undefined || https !== undefined) {
     const NO_PROXY = noProxyText({ http, https, ...rest }, addressesIn(config));

@@ -19,7 +19,7 @@ type CheckedPluginConfig = Readonly<
 
 /** Checks the config of one plugin by its schema. Without a schema, any key is unknown (G2, X6). */
 export function checkPluginConfig(
-  config: Pick<Config, 'plugins' | 'path' | 'fromEnvironment'>,
+  config: Config,
   index: number,
   schema: z.ZodType | undefined,
 ): CheckedPluginConfig {
@@ -56,10 +56,7 @@ function keysOf(schema: z.ZodType): readonly string[] | undefined {
 type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;
 
 /** Finds problems in `[tools.NAME]`, without secrets (X3, G2). A bad value falls back to the default. */
-export function checkToolTables(
-  config: Pick<Config, 'tools' | 'path' | 'fromEnvironment'>,
-  tools: readonly SettableTool[],
-): readonly string[] {
+export function checkToolTables(config: Config, tools: readonly SettableTool[]): readonly string[] {
   let placeOf: ReturnType<typeof placeInFile> | undefined;
   const where = (path: KeyPath) => {
     placeOf ??= placeInFile(config.path);

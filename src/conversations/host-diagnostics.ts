@@ -91,10 +91,7 @@ function inlineForked(skill: Skill, config: Config, builtInTools: ToolTable): re
 }
 
 /** Warns of `[skills.NAME]` tables without such a skill: with a misspelt name a skill would have no rules (S1). */
-export function unusedTables(
-  skills: readonly Skill[],
-  config: Pick<Config, 'skills' | 'path'>,
-): readonly Diagnostic[] {
+export function unusedTables(skills: readonly Skill[], config: Config): readonly Diagnostic[] {
   const names = skills.map(({ name }) => name);
   const unused = Object.keys(config.skills.byName).filter((name) => !names.includes(name));
   if (unused.length === 0) return [];

@@ -2,10 +2,9 @@ import type { App } from '../app.ts';
 import type { ExplainAccess } from '../access/explained.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
 import { skillRefusal, type SkillRefusal } from '../access/skill-refusal.ts';
-import { nothingToRetry } from './user-entry.ts';
+import { nothingToRetry, type Invocation } from './user-entry.ts';
 import type { Commands } from './commands.ts';
 import { refuseSkill } from './refuse-skill.ts';
-import type { Invocation } from './user-entry.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { CommandTable } from '../core/chat-commands.ts';
 import type { Channel, ShownCall } from '../core/channel.ts';
@@ -135,7 +134,7 @@ type Known = Readonly<{
 
 /** Says what a command names. Undefined means that the message is an ordinary one (I3, I4). */
 export function resolveCommand(
-  message: Pick<Message, 'command'>,
+  message: Message,
   { commands, registry }: Known,
   rules: SkillRules,
   use: SkillUse,

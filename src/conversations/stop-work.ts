@@ -9,7 +9,7 @@ import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
 /** Stops one background run, named by the start of its id (U9). Returns what to say. */
 export async function stopTask(
-  message: Given & Pick<Message, 'chatType'>,
+  message: Message,
   id: string,
   options: Parameters<typeof stopWork>[1],
   tasksCommand: string,
@@ -44,7 +44,7 @@ async function haltRun({ key }: ListedItem, store: Store, say: Say): Promise<str
  * what to say; empty if the stopped answer itself says so.
  */
 export async function stopWork(
-  message: Given & Pick<Message, 'chatType'>,
+  message: Message,
   options: Readonly<{
     isOwner: boolean;
     store: Store;
@@ -90,7 +90,7 @@ export function notTheirs({ message }: ListedItem, say: Say): string {
 }
 
 function requestsOf(
-  { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
+  { conversation, sender, chatType }: Message,
   isOwner: boolean,
   items: readonly ListedItem[],
 ): NonNullable<StopOrder['pendingRequests']> {

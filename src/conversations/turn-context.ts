@@ -17,7 +17,7 @@ import type { RunSkill } from '../runs/run-skill.ts';
 import { createUseSkill } from '../runs/use-skill.ts';
 import type { AgentDeps } from '../runs/agent-deps.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
-import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
+import { allToolsAllowed, type CallLimits } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { nameModel } from '../tools/settings/chat-agent.ts';
 import { activeSkillsOf, createLookupTools, type ActiveSkills, type LookupTools } from './active-skills.ts';
@@ -156,10 +156,7 @@ function callToolOf(
 function doorOf(
   turn: OpenTurn,
   { tools: { queued }, active }: Readonly<{ tools: TurnTools; active: ActiveSkills }>,
-  {
-    own,
-    allowed,
-  }: Readonly<{ own: readonly Tool[]; allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'> }>,
+  { own, allowed }: Readonly<{ own: readonly Tool[]; allowed: CallLimits }>,
   deps: TurnDeps,
 ): CallTool {
   const { runtime, settings, deliverArtifacts, audit, log } = deps;

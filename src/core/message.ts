@@ -40,17 +40,19 @@ export type Attachment = Readonly<{
   transcript?: Readonly<{ text: string; whole: boolean }>;
 }>;
 
-export type Quote = Readonly<{
-  name: string;
-  text: string;
-  own: boolean;
-  /** Part of it is words of the bot from another or an unknown chat (S7). */
-  relayed?: true;
-  note?: string;
-  /** Qualified id of who wrote it, so that it can be forgotten; undefined for the bot (Q12). */
-  sender?: string;
-  attachments?: readonly Attachment[];
-}>;
+/** The text of a quote, and in `note` what it is if people did not write it, such as `place`. */
+export type QuotedWords = Readonly<{ text: string; note?: string }>;
+
+export type Quote = QuotedWords &
+  Readonly<{
+    name: string;
+    own: boolean;
+    /** Part of it is words of the bot from another or an unknown chat (S7). */
+    relayed?: true;
+    /** Qualified id of who wrote it, so that it can be forgotten; undefined for the bot (Q12). */
+    sender?: string;
+    attachments?: readonly Attachment[];
+  }>;
 
 /** A command in a message. `name` is in lower case and without `@bot`. */
 export type MessageCommand = Readonly<{

@@ -41,50 +41,57 @@ export type Pin = Readonly<{
   files: readonly PinnedFile[];
 }>;
 
-/** A loaded skill, which never changes. Its instructions are read when they are used (F7). */
-export type Skill = Readonly<{
-  name: string;
-  description: string;
-  origin: SkillOrigin;
-  path: string;
+/** Where the files of a skill are. */
+export type SkillFolder = Readonly<{
+  /** The skill's folder. Undefined for a flat file. */
   directory?: string;
-  root?: string;
+  /** Set for installed skills: no other version may replace the files (D6). */
   pin?: Pin;
-  license?: string;
-  compatibility?: string;
-  metadata: Readonly<Record<string, string>>;
-  others: Readonly<Record<string, string>>;
-  version?: string;
-  tags: readonly string[];
-  authors: readonly string[];
-  rationale?: string;
-  /** The tools it may use; undefined or empty allows every tool (T5). */
-  allowedTools?: readonly string[];
-  /** Tools that are never available in it, whatever `allowedTools` says (F11). */
-  disallowedTools?: readonly string[];
-  /** When the model should start it; appended to the description (F11). */
-  whenToUse?: string;
-  env: readonly string[];
-  packages: readonly string[];
-  /** Programs that it needs, as listed in `requires.bins`. */
-  programs: readonly string[];
-  installs: Readonly<Record<string, string>>;
-  python: readonly string[];
-  capabilities: readonly string[];
-  network: readonly string[];
-  access: SkillAccess;
-  model?: string;
-  maxIterations: number;
-  /** How hard the model should think in its runs (M16). Undefined: as the alias says. */
-  effort?: Effort;
-  timeoutSeconds: number;
-  context: 'fork' | 'inline';
-  background: boolean;
-  agent: string;
-  argumentHint?: string;
-  shadows: readonly Readonly<{ origin: SkillOrigin; path: string }>[];
-  diagnostics: readonly Diagnostic[];
 }>;
+
+/** A loaded skill, which never changes. Its instructions are read when they are used (F7). */
+export type Skill = SkillFolder &
+  Readonly<{
+    name: string;
+    description: string;
+    origin: SkillOrigin;
+    path: string;
+    root?: string;
+    license?: string;
+    compatibility?: string;
+    metadata: Readonly<Record<string, string>>;
+    others: Readonly<Record<string, string>>;
+    version?: string;
+    tags: readonly string[];
+    authors: readonly string[];
+    rationale?: string;
+    /** The tools it may use; undefined or empty allows every tool (T5). */
+    allowedTools?: readonly string[];
+    /** Tools that are never available in it, whatever `allowedTools` says (F11). */
+    disallowedTools?: readonly string[];
+    /** When the model should start it; appended to the description (F11). */
+    whenToUse?: string;
+    env: readonly string[];
+    packages: readonly string[];
+    /** Programs that it needs, as listed in `requires.bins`. */
+    programs: readonly string[];
+    installs: Readonly<Record<string, string>>;
+    python: readonly string[];
+    capabilities: readonly string[];
+    network: readonly string[];
+    access: SkillAccess;
+    model?: string;
+    maxIterations: number;
+    /** How hard the model should think in its runs (M16). Undefined: as the alias says. */
+    effort?: Effort;
+    timeoutSeconds: number;
+    context: 'fork' | 'inline';
+    background: boolean;
+    agent: string;
+    argumentHint?: string;
+    shadows: readonly Readonly<{ origin: SkillOrigin; path: string }>[];
+    diagnostics: readonly Diagnostic[];
+  }>;
 
 /**
  * The name of a skill in one spelling: NFKC, lower-case letters and digits of any script, joined by single `-`. It may

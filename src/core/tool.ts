@@ -143,49 +143,54 @@ type ToolAbout = Readonly<{
 /** Prefix of the tools of MCP servers. No other tool's name begins with it (X7). */
 export const serverToolPrefix = 'mcp_';
 
-export type Tool = Readonly<{
+/** What a model and the loop around it know of a tool. */
+export type ToolSpec = Readonly<{
   name: string;
   description: string;
   /** How people see a built-in tool. Undefined for tools from outside of the bot. */
   row?: ToolRow | undefined;
-  about?: ToolAbout;
-  /** Set if only people start the tool, by this command. No model is offered it. */
-  command?: ToolCommand | undefined;
-  /**
-   * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
-   */
-  definitionHash?: string;
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
   /** True if the server of the model makes the calls itself, and the bot only offers the tool (M21). */
   byModel?: boolean;
-  /** Undefined: the risk follows from the traits (T7). */
-  risk?: Risk;
-  /** True if it labels foreign words in its output itself. Otherwise labels in the output are escaped (M11). */
-  labelsOutput?: boolean;
-  /** Most characters of its output for the model; default 30,000 (M3). */
-  outputLimit?: number;
-  /** The only address that it contacts for this input; undefined if data may go elsewhere (S7). */
-  goesTo?(input: unknown): string | undefined;
-  settings?: ToolSettings;
-  /** Returns what is wrong with the input, in words for the model; undefined if it is valid (T1). */
-  check(input: unknown): string | undefined;
-  /** The name of what the input starts, for people: a skill's. Undefined: the tool's title says enough. */
-  starts?(input: unknown): string | undefined;
-  /** Judges one call before policy: refuse, change its risk, or ask a person. Without it the declared risk holds. */
-  assess?(
-    input: unknown,
-    context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
-  ): Promise<CallAssessment>;
-  /** A hash of the files that this call would read, to which an approval is bound (S16). Undefined if it reads none. */
-  reads?(input: unknown): Promise<string | undefined>;
-  /** Does `work` with the tool's folders up to date, and stores what changed in them before the result (Q14). */
-  within?(work: () => Promise<Envelope>): Promise<Envelope>;
-  /** The tool that handles the call, if that depends on the moment. Undefined: this one. */
-  now?(): Tool;
-  /** Handles the call. Invalid input returns ARGUMENTS_INVALID (T1). */
-  run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
+
+export type Tool = ToolSpec &
+  Readonly<{
+    about?: ToolAbout;
+    /** Set if only people start the tool, by this command. No model is offered it. */
+    command?: ToolCommand | undefined;
+    /**
+     * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
+     */
+    definitionHash?: string;
+    /** Undefined: the risk follows from the traits (T7). */
+    risk?: Risk;
+    /** True if it labels foreign words in its output itself. Otherwise labels in the output are escaped (M11). */
+    labelsOutput?: boolean;
+    /** Most characters of its output for the model; default 30,000 (M3). */
+    outputLimit?: number;
+    /** The only address that it contacts for this input; undefined if data may go elsewhere (S7). */
+    goesTo?(input: unknown): string | undefined;
+    settings?: ToolSettings;
+    /** Returns what is wrong with the input, in words for the model; undefined if it is valid (T1). */
+    check(input: unknown): string | undefined;
+    /** The name of what the input starts, for people: a skill's. Undefined: the tool's title says enough. */
+    starts?(input: unknown): string | undefined;
+    /** Judges one call before policy: refuse, change its risk, or ask a person. Without it the declared risk holds. */
+    assess?(
+      input: unknown,
+      context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
+    ): Promise<CallAssessment>;
+    /** A hash of the files that this call would read, to which an approval is bound (S16). Undefined if it reads none. */
+    reads?(input: unknown): Promise<string | undefined>;
+    /** Does `work` with the tool's folders up to date, and stores what changed in them before the result (Q14). */
+    within?(work: () => Promise<Envelope>): Promise<Envelope>;
+    /** The tool that handles the call, if that depends on the moment. Undefined: this one. */
+    now?(): Tool;
+    /** Handles the call. Invalid input returns ARGUMENTS_INVALID (T1). */
+    run(input: unknown, context: ToolContext): Promise<Envelope>;
+  }>;
 
 type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
   name: string;

@@ -11,11 +11,7 @@ import { createPlainFolders } from './plain-folders.ts';
  * Opens the folders below `[bot] workspace`. If the store keeps the files, they are copies below `[bot] data_dir`, and
  * what is in the workspace moves into the store. Throws OperatorError.
  */
-export async function openFolders(
-  { bot, sandbox }: Pick<Config, 'bot' | 'sandbox'>,
-  store: Store,
-  log: Log,
-): Promise<Folders> {
+export async function openFolders({ bot, sandbox }: Config, store: Store, log: Log): Promise<Folders> {
   const files = store.files();
   if (files === undefined) return createPlainFolders(bot.workspace);
   await adoptFolders(bot.workspace, { files, log });

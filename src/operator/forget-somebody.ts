@@ -3,9 +3,9 @@ import { createHolds, type Holds } from '../access/holds.ts';
 import { listsId } from '../access/chat-migrations.ts';
 import type { AtRest } from '../core/feature.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
-import { conversationKey } from '../core/conversation.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
 import { skilletHere } from '../core/skillet-here.ts';
-import { isUnattended, type Message } from '../core/message.ts';
+import { isUnattended } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -125,7 +125,7 @@ export async function directMessagesOf(
 ): Promise<readonly string[]> {
   return roomsOf(sender, [
     ...(await heardInPrivate(store)),
-    ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked) })),
+    ...(await pairing.pending()).map((asked) => ({ sender: asked.sender, room: roomOf(asked.conversation) })),
     ...(await audit.meetings()),
   ]);
 }
@@ -141,7 +141,7 @@ async function heardInPrivate(store: Store): Promise<readonly Meeting[]> {
   const listed = [...(await store.inbox.list('waiting')), ...(await store.inbox.list('dead'))];
   return listed.flatMap(({ message }) =>
     message?.chatType === 'private' && !isUnattended(message.task)
-      ? [{ sender: message.sender.id, room: roomOf(message) }]
+      ? [{ sender: message.sender.id, room: roomOf(message.conversation) }]
       : [],
   );
 }
@@ -153,7 +153,7 @@ function roomsOf(sender: string, meetings: readonly Meeting[]): readonly string[
   return [...theirs.difference(others)];
 }
 
-function roomOf({ conversation: { channel, chat } }: Pick<Message, 'conversation'>): string {
+function roomOf({ channel, chat }: Conversation): string {
   return conversationKey({ channel, chat });
 }
 

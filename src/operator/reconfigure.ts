@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/create-audit.ts';
-import { changedKeys } from '../config/complete-config.ts';
-import type { Config } from '../config/complete-config.ts';
+import { changedKeys, type Config } from '../config/complete-config.ts';
 import { formatKeyPath } from '../config/section.ts';
 import { fixed, type Words } from '../core/texts/say.ts';
 import { isGrave } from '../config/lost-keys.ts';
@@ -115,16 +114,12 @@ function configNotice(problems: readonly ConfigProblem[], at: number): Notice {
 }
 
 /** Changed keys that are read only at the start (G3). */
-function needRestart(
-  changed: readonly string[],
-  before: Pick<Config, 'plugins'>,
-  now: Pick<Config, 'plugins'>,
-): readonly string[] {
+function needRestart(changed: readonly string[], before: Config, now: Config): readonly string[] {
   return changed.filter((key) => (key === 'plugins' ? loadsMore(before, now) : readOnce.test(key)));
 }
 
 /** Whether plugins have to be loaded. Their access and `enabled` are read each time, so they need no restart (X1). */
-function loadsMore(before: Pick<Config, 'plugins'>, now: Pick<Config, 'plugins'>): boolean {
+function loadsMore(before: Config, now: Config): boolean {
   const old = before.plugins.filter(({ enabled }) => enabled).map(asLoaded);
   return now.plugins
     .filter(({ enabled }) => enabled)

@@ -31,7 +31,7 @@ export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
  * reason if that aborts.
  */
 export async function checkSources(options: {
-  config: Pick<Config, 'skills' | 'bot'>;
+  config: Config;
   limits?: InstallLimits;
   signal: AbortSignal;
   progress: (text: string) => void;

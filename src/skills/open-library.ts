@@ -19,7 +19,8 @@ import { createSkillLibrary, type SkillLibrary } from './skill-library.ts';
 import { readApprovals, type WrittenSkills } from './written-skills.ts';
 
 /** Where skills are looked for, by origin (D1). `ofPlugins` are the skill folders of plugins. */
-export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]): readonly SkillRoot[] {
+export function skillRoots(config: Config, ofPlugins: readonly string[]): readonly SkillRoot[] {
+  const { skills, bot } = config;
   const bundled = path.join(installation, 'skills');
   return [
     ...(skills.bundled ? [{ origin: 'bundled', path: bundled } as const] : []),
@@ -28,12 +29,12 @@ export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]
     { origin: 'user', path: skills.userDir },
     ...(skills.agentsDir === undefined ? [] : [{ origin: 'agents', path: skills.agentsDir } as const]),
     { origin: 'agents', path: path.join(bot.workspace, '.agents', 'skills') },
-    { origin: 'workspace', path: writtenRoot({ bot }) },
+    { origin: 'workspace', path: writtenRoot(config) },
   ];
 }
 
 /** The folder of skills that the bot wrote (D9), beside those of the operator. */
-export function writtenRoot({ bot }: Pick<Config, 'bot'>): string {
+export function writtenRoot({ bot }: Config): string {
   return path.join(bot.workspace, 'skills');
 }
 

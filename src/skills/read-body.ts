@@ -25,11 +25,7 @@ export type Body =
  * Reads at most `maxBytes` of a skill's instructions, or of their last good version (F7, F9). Of an installed skill it
  * reads only the approved bytes (D6).
  */
-export async function readBody(
-  skill: Pick<Skill, 'path' | 'root' | 'name' | 'pin'>,
-  lastGood?: LastGood,
-  maxBytes = bytesRead,
-): Promise<Body> {
+export async function readBody(skill: Skill, lastGood?: LastGood, maxBytes = bytesRead): Promise<Body> {
   if (skill.pin !== undefined) return readPinnedBody(skill.path, skill.pin, maxBytes);
   const stored = readStart(skill.root ?? dirname(skill.path), skill.path, bodyReadLimit);
   const now = stored.ok ? bodyOf(stored.bytes, stored.cut, maxBytes) : stored.diagnostic;

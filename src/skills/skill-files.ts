@@ -1,6 +1,6 @@
 import { readdirSync, closeSync, realpathSync, type Dirent } from 'node:fs';
 import path, { join } from 'node:path';
-import type { Skill } from '../core/skill.ts';
+import type { Skill, SkillFolder } from '../core/skill.ts';
 import { unlessRefused, openInside } from '../lib/files/open-inside.ts';
 import { asText, readBytes, textLimit } from '../lib/files/read-text.ts';
 import { pinBroken, pinProblem } from './install/hash-skill.ts';
@@ -23,7 +23,7 @@ const depthLimit = 6;
  * Lists a skill's files without dot entries, links, `node_modules`, and names with line breaks (R3). Of an installed
  * skill it lists only approved files (D6). A flat skill has none.
  */
-export function listSkillFiles(skill: Pick<Skill, 'directory' | 'pin'>): SkillFiles {
+export function listSkillFiles(skill: SkillFolder): SkillFiles {
   const pinned = skill.pin === undefined ? undefined : new Set(skill.pin.files.map(({ path }) => path));
   const found: string[] = [];
   let cut = false;
@@ -84,11 +84,7 @@ export type ReadFileResult =
   Readonly<{ ok: true; text: string; /** How many bytes the file has. */ size: number }> | Failure;
 
 /** Reads a text file of at most `maxBytes` (R4). */
-export function readSkillFile(
-  skill: Pick<Skill, 'directory' | 'pin'>,
-  path: string,
-  maxBytes = textLimit,
-): ReadFileResult {
+export function readSkillFile(skill: SkillFolder, path: string, maxBytes = textLimit): ReadFileResult {
   const read = readSkillBytes(skill, path, maxBytes);
   return read.ok ? asText(read.bytes, path) : read;
 }
@@ -99,7 +95,7 @@ export function readSkillFile(
  * bytes are read (D6).
  */
 export function readSkillBytes(
-  { directory, pin }: Pick<Skill, 'directory' | 'pin'>,
+  { directory, pin }: SkillFolder,
   file: string,
   limit: number,
 ): Readonly<{ ok: true; bytes: Buffer }> | Failure {

@@ -27,7 +27,7 @@ export type SkillSource = Readonly<{
 }>;
 
 /** All sources of config and lock, by address. Throws OperatorError if the lock can't be read. */
-export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly SkillSource[] {
+export function skillSources(config: Config): readonly SkillSource[] {
   const reading = readLock(config.bot.dataDir);
   if (!reading.ok) throw new OperatorError(`${reading.path} ${lockBroken(reading).message}`);
   const bySource = new Map<string, SkillSource>();
@@ -51,7 +51,7 @@ export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly S
   return [...bySource.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): readonly Diagnostic[] {
+export function sourceDiagnostics(config: Config): readonly Diagnostic[] {
   if (config.skills.sources.length === 0 || !readLock(config.bot.dataDir).ok) return [];
   return skillSources(config)
     .filter(({ locked }) => locked === undefined)

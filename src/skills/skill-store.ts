@@ -9,22 +9,19 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import type { Diagnostic } from '../core/codes.ts';
-import type { Pin } from '../core/skill.ts';
+import type { SkillFolder } from '../core/skill.ts';
 import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import { isInside, scanRoot } from './scan-root.ts';
 import { readSkillFile, type ReadFileResult } from './skill-files.ts';
 
-export type StoredSkill = Readonly<{
-  /** Absolute path if the skill is a file on disk. */
-  path: string;
-  /** The skill's folder. Undefined for a flat file. */
-  directory?: string;
-  /** Changes whenever the file's bytes may have changed. */
-  stamp: string;
-  /** Set for installed skills: no other version may replace the file, and its name is known without reading it (D6). */
-  pin?: Pin;
-  diagnostics: readonly Diagnostic[];
-}>;
+export type StoredSkill = SkillFolder &
+  Readonly<{
+    /** Absolute path if the skill is a file on disk. */
+    path: string;
+    /** Changes whenever the file's bytes may have changed. */
+    stamp: string;
+    diagnostics: readonly Diagnostic[];
+  }>;
 
 export type StoredBytes =
   | Readonly<{

@@ -16,7 +16,7 @@ const lookEveryMs = 60_000;
  * Installs nothing (D6). Resolves after `signal` aborts and git has ended.
  */
 export async function watchSources(options: {
-  config: () => Pick<Config, 'skills' | 'bot'>;
+  config: () => Config;
   /** When sources were last looked at, and what owners were told, by data directory. */
   store: Store;
   replies: Replies;
@@ -29,7 +29,8 @@ export async function watchSources(options: {
   const stored = options.store.keyed('sources');
 
   async function lookIfDue(): Promise<void> {
-    const { skills, bot } = config();
+    const inForce = config();
+    const { skills, bot } = inForce;
     if (!skills.autoSync) return;
     const lookedKey = `looked:${bot.dataDir}`;
     const looked = Number((await stored.get(lookedKey)) ?? 0);
@@ -40,7 +41,7 @@ export async function watchSources(options: {
       log.debug({ progress: text }, 'looking at the sources of skills');
     // Imported only here, because most bots never fetch and compare sources.
     const { checkSources } = await import('./check-sources.ts');
-    const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
+    const findings = await checkSources({ config: inForce, signal, progress, env });
     for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);
     await stored.set(lookedKey, clock.now());
   }

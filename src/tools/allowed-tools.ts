@@ -7,15 +7,17 @@ import { coversCommand, readAllowedEntry, type AllowedEntry, type CommandPattern
 import { isGlob, matchesGlob } from './policy.ts';
 import { parseSimpleCommand } from './own-script.ts';
 
-/** What one loop may call. Fixed when the loop starts (T5). */
-export type AllowedTools = Readonly<{
+/** The tools and commands that may be called now. */
+export type CallLimits = Readonly<{
   /** Names of the tools that the model is shown, sorted. */
   names: readonly string[];
   /** Patterns of the commands that `bash` may run. Undefined: any command. */
   commands?: readonly string[];
   allows(name: string, input: unknown): boolean;
-  warnings: Envelope['warnings'];
 }>;
+
+/** What one loop may call. Fixed when the loop starts (T5). */
+export type AllowedTools = CallLimits & Readonly<{ warnings: Envelope['warnings'] }>;
 
 export type AllowedToolsResult =
   | (Readonly<{ ok: true }> & AllowedTools)

@@ -19,7 +19,7 @@ import type { Log } from '../lib/log.ts';
 import { escapeLabels } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
 import { storeFault } from '../store/store-fault.ts';
-import { notAllowed, type AllowedTools } from './allowed-tools.ts';
+import { notAllowed, type CallLimits } from './allowed-tools.ts';
 import { riskOf } from './policy.ts';
 import { checkInput, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
 import { doingOf, stepOf } from './tool-title.ts';
@@ -53,7 +53,7 @@ export type DecideCall = (
 
 type CallScope = Readonly<{
   tools: readonly Tool[];
-  allowed: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
+  allowed: CallLimits;
   requester: Requester;
   turn: string;
   run?: NonNullable<ToolContext['run']>;

@@ -44,7 +44,7 @@ export function readDisallowed(entries: readonly string[]): Disallowed {
 
 /** Warns of entries that no tool of this bot matches. `others` are tools beside the built-in ones. */
 export function unknownDisallowed(
-  { path, disallowedTools = [] }: Pick<Skill, 'path' | 'disallowedTools'>,
+  { path, disallowedTools = [] }: Skill,
   others: readonly string[],
   builtInTools: ToolTable,
 ): readonly Diagnostic[] {

@@ -3,7 +3,7 @@ import type { ToolTable } from '../core/built-in-tools.ts';
 import { nearest } from '../lib/text/text.ts';
 
 /** Names of the built-in tools of the main agent: those of `[agent] tools`, or else the usual ones (T2). */
-export function mainTools({ agent }: Pick<Config, 'agent'>, builtInTools: ToolTable): readonly string[] {
+export function mainTools({ agent }: Config, builtInTools: ToolTable): readonly string[] {
   return agent.tools ?? builtInTools.names(({ main }) => main === 'kept' || main === 'default');
 }
 
@@ -16,7 +16,7 @@ export const mainToolReasons = {
 };
 
 /** Finds names in `[agent] tools` that no tool of the main agent has. One would silently take a tool away (T2). */
-export function checkMainTools({ agent }: Pick<Config, 'agent'>, builtInTools: ToolTable) {
+export function checkMainTools({ agent }: Config, builtInTools: ToolTable) {
   const known = builtInTools.names(({ main }) => main !== undefined);
   return (agent.tools ?? []).flatMap((name, index) => {
     if (known.includes(name)) return [];

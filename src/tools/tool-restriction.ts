@@ -11,6 +11,7 @@ import {
   knownTools,
   type AllowedTools,
   type AllowedToolsResult,
+  type CallLimits,
 } from './allowed-tools.ts';
 import { readDisallowed, type Disallowed } from './disallowed-tools.ts';
 
@@ -29,8 +30,8 @@ type Judged =
  * What the main agent may call: once it follows skills, only tools that all their lists allow, until the turn ends
  * (T6).
  */
-export type ToolRestriction = Readonly<
-  Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
+export type ToolRestriction = CallLimits &
+  Readonly<{
     activeSkills(): readonly ActiveSkill[];
     /** Tools of the main agent before any list applies, while it follows this skill as well (U8). */
     offered(activeSkill?: ActiveSkill): readonly string[];
@@ -38,11 +39,10 @@ export type ToolRestriction = Readonly<
      * Whether the skill can be followed, and with which warnings. Only `activate` binds the turn, once the entry is
      * stored.
      */
-    judge(skill: Pick<Skill, 'name' | 'allowedTools' | 'disallowedTools'>): Judged;
+    judge(skill: Skill): Judged;
     /** Applies the skill's lists from the next call on. */
     activate(activeSkill: ActiveSkill): void;
-  }
->;
+  }>;
 
 type Invalid = 'error' | 'baseline' | 'ignore';
 

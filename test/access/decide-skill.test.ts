@@ -9,14 +9,19 @@ import {
   type SkillUse,
 } from '../../src/access/decide-skill.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
-import { openAccess as open, secretAccess as secret, useInGroup as inGroup } from '../support/make-skill.ts';
+import {
+  makeSkill,
+  openAccess as open,
+  secretAccess as secret,
+  useInGroup as inGroup,
+} from '../support/make-skill.ts';
 
 function rules(settings: SkillSettings = {}, defaults: readonly string[] = []): SkillRules {
   return { enabled: true, defaults: { allowChatIds: defaults }, skills: new Map([['gmail', settings]]) };
 }
 
 function decide(access: SkillAccess, all: SkillRules, use: Partial<SkillUse> = {}) {
-  return decideSkill({ name: 'gmail', access }, all, { ...inGroup, ...use });
+  return decideSkill({ ...makeSkill('gmail'), access }, all, { ...inGroup, ...use });
 }
 
 function code(access: SkillAccess, all: SkillRules, use: Partial<SkillUse> = {}): string {
@@ -32,12 +37,12 @@ test('A5 an allow-listed group still cannot run a sensitive skill', () => {
 });
 
 test('A2 config can make a skill stricter and never looser', () => {
-  const gmail = { name: 'gmail', access: secret };
+  const gmail = { ...makeSkill('gmail'), access: secret };
   const named = (settings: SkillSettings) => allowedChatTypes(gmail, rules(settings));
   assert.deepEqual(named({ chatTypes: ['private', 'group'], sensitive: false }), ['private']);
   assert.deepEqual(named({ chatTypes: ['group'] }), []);
   assert.deepEqual(named({ chatTypes: [] }), [], 'a list that names no type allows none');
-  const all = allowedChatTypes({ name: 'gmail', access: open }, rules({ sensitive: true }));
+  const all = allowedChatTypes({ ...makeSkill('gmail'), access: open }, rules({ sensitive: true }));
   assert.deepEqual(all, ['private']);
 });
 
@@ -117,7 +122,7 @@ test('A4 X7 an empty list of chats is for no chat; S7 what the operator calls se
   assert.equal(whyNoAccess('x', place, inGroup), undefined);
   assert.match(whyNoAccess('x', { ...place, chats: [] }, inGroup) ?? '', /not in allow_chat_ids/);
   const sensitive = (settings: SkillSettings) =>
-    isSensitive({ name: 'gmail', access: open }, rules(settings));
+    isSensitive({ ...makeSkill('gmail'), access: open }, rules(settings));
   assert.deepEqual([sensitive({}), sensitive({ sensitive: true })], [false, true]);
 });
 
@@ -173,7 +178,7 @@ test('A8 a skill that no config names has its own rules alone', () => {
   const none: SkillRules = { enabled: true, defaults: {}, skills: new Map() };
   assert.equal(code(open, none), 'allowed');
   assert.equal(code(secret, none), here);
-  assert.deepEqual(allowedChatTypes({ name: 'gmail', access: secret }, none), ['private']);
-  assert.equal(isSensitive({ name: 'gmail', access: open }, none), false);
-  assert.equal(isSensitive({ name: 'gmail', access: secret }, none), true);
+  assert.deepEqual(allowedChatTypes({ ...makeSkill('gmail'), access: secret }, none), ['private']);
+  assert.equal(isSensitive({ ...makeSkill('gmail'), access: open }, none), false);
+  assert.equal(isSensitive({ ...makeSkill('gmail'), access: secret }, none), true);
 });

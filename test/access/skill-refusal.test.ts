@@ -5,7 +5,12 @@ import type { ChatType } from '../../src/core/conversation.ts';
 import type { SkillUse } from '../../src/access/decide-skill.ts';
 import { skillRefusal } from '../../src/access/skill-refusal.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
-import { openAccess as open, secretAccess as secret, useInGroup as inGroup } from '../support/make-skill.ts';
+import {
+  makeSkill,
+  openAccess as open,
+  secretAccess as secret,
+  useInGroup as inGroup,
+} from '../support/make-skill.ts';
 
 const inDirect: Partial<SkillUse> = { chatType: 'private', chatIds: ['telegram:42'] };
 const only = (...chatTypes: ChatType[]): SkillAccess => ({ ...open, chatTypes });
@@ -16,7 +21,7 @@ function refusal(access: SkillAccess, settings: SkillSettings = {}, options: Opt
   const { use = {}, defaults = [], toOwner = false } = options;
   const skills = new Map([['gmail', settings]]);
   const rules: SkillRules = { enabled: true, defaults: { allowChatIds: defaults }, skills };
-  return skillRefusal({ name: 'gmail', access }, rules, { ...inGroup, ...use }, { toOwner });
+  return skillRefusal({ ...makeSkill('gmail'), access }, rules, { ...inGroup, ...use }, { toOwner });
 }
 
 const told = (...of: Parameters<typeof refusal>): string | undefined => refusal(...of)?.sentence;
@@ -64,7 +69,7 @@ test('A11 A7 D9 a skill that is off says so wherever it would be theirs', () => 
   assert.equal(told({ ...open, optIn: true }), off);
   assert.equal(told({ ...open, approved: false }), off);
   const rules: SkillRules = { enabled: false, defaults: {}, skills: new Map() };
-  const decided = skillRefusal({ name: 'gmail', access: open }, rules, inGroup, { toOwner: false });
+  const decided = skillRefusal({ ...makeSkill('gmail'), access: open }, rules, inGroup, { toOwner: false });
   assert.equal(decided?.sentence, off);
 });
 

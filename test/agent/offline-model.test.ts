@@ -4,9 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { describeResult } from '../../src/runs/use-skill.ts';
 import { mainPrompt } from '../../src/conversations/turn-context.ts';
-import { argumentsIn } from '../../src/agent/models/offline-model.ts';
-import { createOfflineModel, noModelNotice } from '../../src/agent/models/offline-model.ts';
-import type { ToolSpec } from '../../src/agent/run-calls.ts';
+import { argumentsIn, createOfflineModel, noModelNotice } from '../../src/agent/models/offline-model.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
 import { runPrompt } from '../../src/runs/run-prompt.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -14,7 +12,7 @@ import type { Entry } from '../../src/core/entry.ts';
 import { labelled } from '../../src/lib/text/escape-labels.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { renderCatalogue } from '../../src/skills/catalogue.ts';
-import { readOnly } from '../../src/core/tool.ts';
+import { type ToolSpec, readOnly } from '../../src/core/tool.ts';
 import type { ToolCall } from '../../src/core/tool-call.ts';
 
 const skills = [

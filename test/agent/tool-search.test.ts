@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { runLoop } from '../../src/agent/run-loop.ts';
-import type { ToolSpec } from '../../src/agent/run-calls.ts';
 import { searchTools, type ToolSearch } from '../../src/agent/tool-search.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Model } from '../../src/core/model.ts';
-import { readOnly } from '../../src/core/tool.ts';
+import { type ToolSpec, readOnly } from '../../src/core/tool.ts';
 import { webSearchRows } from '../../src/tools/web/web-search.ts';
 import { startChatServer } from '../servers/chat/chat-server.ts';
 import type { AnswerBlock, ServerStep } from '../servers/messages/answer.ts';

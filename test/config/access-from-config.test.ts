@@ -7,7 +7,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideMessage } from '../../src/access/decide-message.ts';
 import { decideSkill } from '../../src/access/decide-skill.ts';
 import type { Message } from '../../src/core/message.ts';
-import { openAccess } from '../support/make-skill.ts';
+import { makeSkill } from '../support/make-skill.ts';
 
 function configOf(text: string): Config {
   const parsed = parseConfig(text, { env: {} });
@@ -89,7 +89,7 @@ allow_chat_ids = ["telegram:-100"]`),
   );
   const code = (name: string, chat: string, sender: string): string => {
     const use = { chatType: 'group', chatIds: [chat], external: false, sender, by: 'person' } as const;
-    const decision = decideSkill({ name, access: openAccess }, rules, use);
+    const decision = decideSkill(makeSkill(name), rules, use);
     return decision.allowed ? 'allowed' : decision.code;
   };
   assert.equal(code('other', 'telegram:-100', 'telegram:1'), 'allowed');

@@ -4,6 +4,7 @@ import type { SkillRules, SkillSettings } from '../../src/core/access-settings.t
 import { chatTypes, type ChatType, type SeenChatType } from '../../src/core/conversation.ts';
 import { decideSkill, type SkillUse } from '../../src/access/decide-skill.ts';
 import { skillRefusal } from '../../src/access/skill-refusal.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { walkProduct } from '../support/walk-product.ts';
 
 /** The property: over the whole product of its inputs, `decideSkill` says what a table written from SPEC-1 A says. */
@@ -134,7 +135,7 @@ function decider(one: Definition, approved = true) {
   };
   const { chatTypes, sensitive, optIn, disableModelInvocation, userInvocable } = one;
   const access = { chatTypes, sensitive, optIn, approved, disableModelInvocation, userInvocable, why: [] };
-  const gmail = { name: 'gmail', access };
+  const gmail = { ...makeSkill('gmail'), access };
   return ({ chatType, external, by }: Use) => {
     const use: SkillUse = { chatType, chatIds: [chat], external, sender, by };
     const decision = decideSkill(gmail, all, use);

@@ -3,6 +3,7 @@ import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createToolRestriction, type ToolRestriction } from '../../src/tools/tool-restriction.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const tools = ['bash', 'mcp_a', 'send_file', 'skills_list', 'skills_load', 'use_skill', 'web_fetch'];
@@ -53,10 +54,7 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
           definitions.set(skill, allowedTools);
           if (!edits) {
             const before = allowedCalls(turn);
-            const judged = turn.judge({
-              name: skill,
-              ...(allowedTools === undefined ? {} : { allowedTools }),
-            });
+            const judged = turn.judge(makeSkill(skill, allowedTools === undefined ? {} : { allowedTools }));
             assert.deepEqual(allowedCalls(turn), before, 'judging binds nothing');
             if (judged.ok) {
               turn.activate(judged.activeSkill);

@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import { createLastGood } from '../../src/skills/last-good.ts';
 import { readBody } from '../../src/skills/read-body.ts';
 import { makeRoot, put, skillText } from './make-root.ts';
+import { makeSkill } from '../support/make-skill.ts';
 
 test('F7 the body is read at the time of use, so an edit counts at once', async (t) => {
   const root = makeRoot(t, { 'a/SKILL.md': skillText('name: a\ndescription: d', 'One.') });
-  const skill = { name: 'a', path: join(root, 'a/SKILL.md'), root };
+  const skill = makeSkill('a', { path: join(root, 'a/SKILL.md'), root });
   assert.deepEqual(await readBody(skill), { ok: true, text: 'One.', truncated: false, kept: false });
   put(root, 'a/SKILL.md', skillText('name: a\ndescription: d', 'Two.'));
   assert.deepEqual(await readBody(skill), { ok: true, text: 'Two.', truncated: false, kept: false });
@@ -23,7 +24,7 @@ test('F7 a body over 200,000 bytes is cut on a character boundary and says so', 
     const root = makeRoot(t, {
       'a/SKILL.md': skillText('name: a\ndescription: d', `x${'é'.repeat(size - 1)}y`),
     });
-    const body = await readBody({ name: 'a', path: join(root, 'a/SKILL.md'), root });
+    const body = await readBody(makeSkill('a', { path: join(root, 'a/SKILL.md'), root }));
     assert.ok(body.ok);
     assert.equal(body.truncated, truncated, String(size));
     assert.equal(Buffer.byteLength(body.text), truncated ? 199_999 : 200_000);
@@ -37,13 +38,13 @@ test('F9 a broken file leaves the last good body in use, and without one the err
   const lastGood = createLastGood(join(root, 'cache'));
   lastGood.keep(path, '1', Buffer.from(skillText('name: a\ndescription: d', 'Good.')));
   writeFileSync(path, '---\nname: a\n');
-  assert.deepEqual(await readBody({ name: 'a', path, root }, lastGood), {
+  assert.deepEqual(await readBody(makeSkill('a', { path, root }), lastGood), {
     ok: true,
     text: 'Good.',
     truncated: false,
     kept: true,
   });
-  const without = await readBody({ name: 'a', path, root });
+  const without = await readBody(makeSkill('a', { path, root }));
   assert.ok(!without.ok && without.code === 'SKILL_MISCONFIGURED' && /exactly "---"/.test(without.message));
 });
 
@@ -70,6 +71,6 @@ test('D5 a body that has become a link out of its root is not read', async (t) =
   const path = join(root, 'in/a/SKILL.md');
   rmSync(path);
   symlinkSync(join(root, 'secret.md'), path);
-  const body = await readBody({ name: 'a', path, root: join(root, 'in') });
+  const body = await readBody(makeSkill('a', { path, root: join(root, 'in') }));
   assert.ok(!body.ok && /leads out of its root/.test(body.message));
 });

@@ -8,6 +8,7 @@ import {
   type AllowedToolsResult,
 } from '../../src/tools/allowed-tools.ts';
 import { createToolRestriction } from '../../src/tools/tool-restriction.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
@@ -60,7 +61,7 @@ test('T5 T6 X7 a list of tools that exist, though not for this person, is enforc
     now: () => undefined,
     log: quietLog(),
   });
-  const judged = turn.judge({ name: 'files', allowedTools: ['mcp_files_read'] });
+  const judged = turn.judge(makeSkill('files', { allowedTools: ['mcp_files_read'] }));
   assert.ok(judged.ok);
   turn.activate(judged.activeSkill);
   assert.deepEqual(turn.names, ['skills_list']);

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { SettingField } from '../../src/core/setting-field.ts';
 import { toolSettings } from '../../src/core/tool-settings.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { configOf } from '../support/config-of.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
@@ -45,7 +46,7 @@ async function open(url: string) {
 
 test('X3 defaults < config < chat, kept for each chat with its threads, given up again by a reset', async () => {
   const { chats, log } = await open('sqlite::memory:');
-  const config = { tools: { weather: { days: 5, units: 'parsec' } } };
+  const config = configOf('[tools.weather]\ndays = 5\nunits = "parsec"\n');
   const inForce = createSettingsInForce({
     config: () => config,
     chats,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { allToolsAllowed } from '../../src/tools/allowed-tools.ts';
 import { unknownDisallowed, withoutDisallowed } from '../../src/tools/disallowed-tools.ts';
 import { createToolRestriction } from '../../src/tools/tool-restriction.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const host = [
@@ -101,7 +102,7 @@ test('F11 T6 while the main agent follows a skill it loses what the skill disall
     now: (name) => ({ disallowedTools: files.get(name) }),
     log: quietLog(),
   });
-  const judged = restriction.judge({ name: 'a', disallowedTools: ['WebFetch', 'Bash(git:*)'] });
+  const judged = restriction.judge(makeSkill('a', { disallowedTools: ['WebFetch', 'Bash(git:*)'] }));
   assert.ok(judged.ok);
   assert.ok(restriction.names.includes('web_fetch'), 'judging binds nothing');
   restriction.activate(judged.activeSkill);
@@ -125,7 +126,7 @@ test('F11 a name that no tool here has is told; tools of Claude Code that do not
     'web_*',
     'Bash(git:*)',
   ];
-  const found = unknownDisallowed({ path: '/a', disallowedTools: entries }, ['own_tool'], allTools());
+  const found = unknownDisallowed(makeSkill('a', { disallowedTools: entries }), ['own_tool'], allTools());
   assert.deepEqual(
     found.map(({ message }) => message),
     ['disallowed_tools: Bsah takes nothing away: no tool is called that'],

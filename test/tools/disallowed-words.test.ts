@@ -3,6 +3,7 @@ import { allTools } from '../../src/features/list.ts';
 import { test } from 'node:test';
 import { allToolsAllowed } from '../../src/tools/allowed-tools.ts';
 import { readDisallowed, unknownDisallowed, withoutDisallowed } from '../../src/tools/disallowed-tools.ts';
+import { makeSkill } from '../support/make-skill.ts';
 
 const host = ['ask_person', 'bash', 'mcp_notes_add', 'mcp_notes_wipe', 'read_file', 'skills_run_script'];
 host.push('subagent', 'use_skill', 'web_fetch', 'write_file');
@@ -139,7 +140,7 @@ test('F11 an entry that takes nothing away is told where it is written; a tool o
     ...['mcp__x', 'mcp__x__y', 'mcp_x_y', 'own_tool', 'own_*', 'AskUserQuestion', 'Skill'],
   ];
   const found = unknownDisallowed(
-    { path: '/a/SKILL.md', disallowedTools: [...none, ...fine] },
+    makeSkill('a', { path: '/a/SKILL.md', disallowedTools: [...none, ...fine] }),
     ['own_tool'],
     allTools(),
   );
@@ -153,5 +154,5 @@ test('F11 an entry that takes nothing away is told where it is written; a tool o
       ...{ path: '/a/SKILL.md', field: 'disallowed_tools' },
     })),
   );
-  assert.deepEqual(unknownDisallowed({ path: '/a/SKILL.md' }, [], allTools()), []);
+  assert.deepEqual(unknownDisallowed(makeSkill('a'), [], allTools()), []);
 });

@@ -16,7 +16,7 @@ import { toFormView } from './form-view.ts';
 import { identify, missedScopes, neededScopes } from './identify.ts';
 import { listenToSlack } from './listen.ts';
 import { loadBolt } from './load-bolt.ts';
-import { openThread } from './open-thread.ts';
+import { openThread, type Presser } from './open-thread.ts';
 import { readEarlier } from './read-earlier.ts';
 import { storeFirst } from './store-first.ts';
 import {
@@ -30,7 +30,7 @@ import {
   type SlackSettings,
 } from './slack-options.ts';
 import { toSlackLogger } from './slack-log.ts';
-import type { Channel, OnEvent, Press } from '../../core/channel.ts';
+import type { Channel, OnEvent } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -192,11 +192,7 @@ function clientOptions({ apiUrl }: SlackApp): Bolt.webApi.WebClientOptions {
 }
 
 /** Shows plain words only to the person who pressed. Rejects if Slack refuses. */
-async function tellAlone(
-  call: CallSlack,
-  press: Pick<Press, 'conversation' | 'sender' | 'receipt'>,
-  words: string,
-): Promise<void> {
+async function tellAlone(call: CallSlack, press: Presser, words: string): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
   await call('chat.postEphemeral', {

@@ -8,7 +8,7 @@ import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message, Sender } from '../../core/message.ts';
 import type { ChatLookup, NameLookup } from './look-up.ts';
-import type { ThreadOpening } from './open-thread.ts';
+import type { Presser, ThreadOpening } from './open-thread.ts';
 import { userOf, type SlackDeps, type SlackIdentity, type SlackSettings } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
@@ -71,7 +71,7 @@ type IntakeOptions = Readonly<{
 type IntakeActions = Readonly<{
   openThread(call: ThreadOpening, shown: ShownCall): Promise<Conversation>;
   react?(message: Message): void;
-  tell(press: Pick<Press, 'conversation' | 'sender' | 'receipt'>, words: string): Promise<void>;
+  tell(press: Presser, words: string): Promise<void>;
   openForm(form: Form, trigger: string): Promise<void>;
   agent?: AgentView;
   /** Shows the Home tab. With `hash` it does so only if the tab still shows that version. */
@@ -180,7 +180,7 @@ export function createIntake(options: IntakeOptions): Intake {
   };
 
   const tellTo =
-    (press: Pick<Press, 'id' | 'conversation' | 'sender' | 'receipt'>) =>
+    (press: Presser) =>
     (words: string): void => {
       actions.tell(press, words).catch((error: unknown) => {
         log.warn({ err: error, press: press.id }, 'who pressed a button could not be told what came of it');

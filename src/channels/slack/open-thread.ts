@@ -1,4 +1,4 @@
-import type { ShownCall } from '../../core/channel.ts';
+import type { Receipt, ShownCall } from '../../core/channel.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
@@ -9,6 +9,9 @@ import { findKey, keyMetadata } from './find-key.ts';
 import { userOf } from './slack-options.ts';
 
 export type ThreadOpening = Pick<Message, 'id' | 'conversation' | 'sender'>;
+
+/** Who pressed a button, and where. */
+export type Presser = ThreadOpening & Readonly<{ receipt?: Receipt }>;
 
 /** Posts who asked for what, and returns the thread under it (I1, H12). Throws SendError. */
 export async function openThread(

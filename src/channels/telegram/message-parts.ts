@@ -1,7 +1,7 @@
 import type { Chat, ExternalReplyInfo, Message, MessageOrigin, MessageEntity } from 'grammy/types';
 import { textsIn } from '../texts-in.ts';
 import { inFront, markEdits, type Edit } from './mark-edits.ts';
-import type { Quote } from '../../core/message.ts';
+import type { Quote, QuotedWords } from '../../core/message.ts';
 
 type Content = Partial<Message> | ExternalReplyInfo;
 
@@ -37,7 +37,7 @@ function titleOf(chat: Chat): string {
   return chat.title ?? chat.first_name ?? String(chat.id);
 }
 
-export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefined {
+export function thingOf(content: Content): QuotedWords | undefined {
   const { venue, location, contact, poll, dice, checklist, game, invoice, story, paid_media: paid } = content;
   if (venue !== undefined)
     return said('place', `${venue.title}, ${venue.address} (${placeOf(venue.location)})`);
@@ -66,7 +66,7 @@ export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefi
   return 'chat' in content && 'date' in content ? serviceThingOf(content) : undefined;
 }
 
-function serviceThingOf(content: Partial<Message>): Pick<Quote, 'text' | 'note'> | undefined {
+function serviceThingOf(content: Partial<Message>): QuotedWords | undefined {
   const { users_shared: users, chat_shared: chat, web_app_data: app, rich_message: rich } = content;
   if (users !== undefined) {
     const each = users.users.map(({ user_id, first_name, last_name, username }) =>
@@ -96,7 +96,7 @@ const envelope: ReadonlySet<string> = new Set([
 const isNotice =
   /^(?:new_|left_|delete_|group_|supergroup_|channel_|forum_|general_|video_chat_|message_auto_|migrate_|pinned_|chat_|community_|boost_|giveaway|suggested_post_|checklist_tasks_|poll_option_|managed_bot_|proximity_|write_access_|connected_|passport_|successful_|refunded_|gift|unique_gift|direct_message_price_|paid_message_price_)/;
 
-function said(note: string, text: string | readonly string[]): Pick<Quote, 'text' | 'note'> {
+function said(note: string, text: string | readonly string[]): QuotedWords {
   return { note, text: typeof text === 'string' ? text : text.filter((line) => line !== '').join('\n') };
 }
 

@@ -1,6 +1,5 @@
 import type { Config } from '../../config/complete-config.ts';
-import { namespaceForm } from '../../core/bridge-provider.ts';
-import type { BridgeProvider } from '../../core/bridge-provider.ts';
+import { namespaceForm, type BridgeProvider } from '../../core/bridge-provider.ts';
 
 export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;
@@ -21,7 +20,7 @@ const presets: Readonly<Record<string, BridgeProvider>> = {
  * it.
  */
 export function configuredProviders(
-  { capabilities, skills }: Pick<Config, 'capabilities' | 'skills'>,
+  { capabilities, skills }: Config,
   ofPlugins: readonly BridgeProvider[] = [],
 ): ConfiguredProviders {
   const problems: string[] = [];

@@ -46,7 +46,7 @@ export type Capabilities = Readonly<{
 
 export function createCapabilities(
   options: Readonly<{
-    plugins: Readonly<{ providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[] }>;
+    plugins: Readonly<{ providers(config: Config): readonly BridgeProvider[] }>;
     channels: ReadonlyMap<string, Channel>;
     writeCommand: WriteCommand;
     replies: Replies;

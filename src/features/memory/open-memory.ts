@@ -15,6 +15,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { memoryToolRows } from './memory-tools.ts';
 import { decideMemory } from './decide-memory.ts';
+import type { NamedTool } from '../../tools/settings/chat-settings.ts';
 
 export type MemoryDeps = Readonly<{
   runtime: () => RuntimeConfig;
@@ -23,9 +24,7 @@ export type MemoryDeps = Readonly<{
   accessOf: AccessContext;
   users: Users;
   settings: Readonly<{
-    forCall(
-      conversation: Message['conversation'],
-    ): (tool: Pick<Tool, 'name' | 'settings'>) => Promise<SettingValues>;
+    forCall(conversation: Message['conversation']): (tool: NamedTool) => Promise<SettingValues>;
   }>;
   audit: AuditWriter;
   clock: Clock;

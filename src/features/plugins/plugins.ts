@@ -2,8 +2,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BridgeProvider } from '../../core/bridge-provider.ts';
 import type { Config } from '../../config/complete-config.ts';
-import { checkPluginConfig } from '../../config/plugin-config.ts';
-import { checkToolTables } from '../../config/plugin-config.ts';
+import { checkPluginConfig, checkToolTables } from '../../config/plugin-config.ts';
 import { chatTypes } from '../../core/conversation.ts';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { OutsideSource, Tool as HostTool } from '../../core/tool.ts';
@@ -26,8 +25,8 @@ export type Plugins = Readonly<{
    * The plugins' tools. The config is read at each use: plugins that are disabled or removed bring nothing, and `main`,
    * `chat_types` and `users` apply at once.
    */
-  source(config: () => Pick<Config, 'plugins'>, open: (plugin: string) => OpenCall): OutsideSource;
-  providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[];
+  source(config: () => Config, open: (plugin: string) => OpenCall): OutsideSource;
+  providers(config: Config): readonly BridgeProvider[];
   close(): void;
 }>;
 
@@ -37,7 +36,7 @@ type Loaded = Readonly<{ key: string; plugin: LoadedPlugin }>;
 
 /** Loads `[[plugins]]` in their order. Without any, no plugin code is loaded. */
 export async function openPlugins(
-  config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
+  config: Config,
   { builtInTools, clock, log }: Readonly<{ builtInTools: ToolTable; clock: Clock; log: Log }>,
 ): Promise<Plugins> {
   const listed = config.plugins.filter(({ enabled }) => enabled);
@@ -95,7 +94,7 @@ export async function openPlugins(
 /** The tools of the plugins that the config still lists. */
 function toolsOf(
   loaded: readonly Loaded[],
-  config: () => Pick<Config, 'plugins'>,
+  config: () => Config,
   open: (plugin: string) => OpenCall,
 ): OutsideSource {
   const bound = loaded.map(({ key, plugin }) => {

@@ -15,7 +15,7 @@ type Written = Config['routines'][number];
  * outcome.
  */
 export async function followConfig(
-  config: Pick<Config, 'routines' | 'bot'>,
+  config: Config,
   { store, clock, log }: Readonly<{ store: Store; clock: Clock; log: Log }>,
 ): Promise<void> {
   const { routines } = store;
@@ -46,7 +46,7 @@ function idOf({ name }: Written): string {
 function define(
   written: Written,
   before: Routine | undefined,
-  { bot }: Pick<Config, 'bot'>,
+  { bot }: Config,
   { now, log }: Readonly<{ now: number; log: Log }>,
 ): RoutineDefinition | undefined {
   const { name, as, task, skill, catchUp } = written;

@@ -51,7 +51,7 @@ export function checkClock({ now }: Machine, files: readonly string[]): Check {
 }
 
 /** Checks the free space for the data directory and the workspace. */
-export function checkDisk(machine: Machine, { bot }: Pick<Config, 'bot'>): Check {
+export function checkDisk(machine: Machine, { bot }: Config): Check {
   const places = [...new Set([bot.dataDir, bot.workspace].map(nearestFolder))];
   const rooms = places.flatMap((place) => {
     const free = machine.free(place);

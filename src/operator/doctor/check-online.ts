@@ -35,7 +35,7 @@ export async function checkOnline(
 async function checkNetwork(config: Config): Promise<Check> {
   const { telegram, slack, models, network } = config;
   const model = models.aliases['default'];
-  const proxies = proxiesOf({ ...process.env, ...proxyVariables(config) });
+  const proxies = proxiesOf({ ...process.env, ...proxyVariables(config.network) });
   const git = config.skills.sources.flatMap(({ repo, url }) =>
     repo !== undefined || url !== undefined
       ? [[`skills of ${repo ?? url}`, url ?? 'https://github.com'] as const]

@@ -36,10 +36,7 @@ export function checkServers(states: readonly ServerState[] | undefined): Check 
 }
 
 /** Connects to each server once, beside a bot that may be running. */
-export async function tryServers(
-  { mcp, path: file }: Pick<Config, 'mcp' | 'path'>,
-  log: Log,
-): Promise<Check | undefined> {
+export async function tryServers({ mcp, path: file }: Config, log: Log): Promise<Check | undefined> {
   const names = Object.keys(mcp);
   if (names.length === 0) return undefined;
   const { connectOnce } = await import('../../features/mcp/connect-once.ts');

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { chmod, mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
-import type { Skill } from '../../core/skill.ts';
+import type { Skill, SkillFolder } from '../../core/skill.ts';
 import { openInside } from '../../lib/files/open-inside.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -94,7 +94,7 @@ export type FileScope = Readonly<
       /** Absolute path on the host. It may not exist yet. */
       host: string;
     }
-  | { kind: 'skill'; seen: readonly [string, ...string[]]; skill: Pick<Skill, 'directory' | 'pin'> }
+  | { kind: 'skill'; seen: readonly [string, ...string[]]; skill: SkillFolder }
 >;
 
 /** Folders that file tools can reach. Relative paths begin in the first. */

@@ -10,10 +10,13 @@ import type { Secret } from '../../lib/redaction/redact.ts';
 import type { Store } from '../../store/store.ts';
 import { isEntryOf, settingEntries } from './setting-entries.ts';
 
+/** A tool as its settings are looked up. */
+export type NamedTool = Pick<Tool, 'name' | 'settings'>;
+
 /** What people set in chats. The threads of a chat share its settings (X3). */
 export type ChatSettings = Readonly<{
   /** The values of a tool in this chat. They are not checked, because the tool may have changed. */
-  of(conversation: Conversation, tool: Pick<Tool, 'name' | 'settings'>): Promise<SettingValues>;
+  of(conversation: Conversation, tool: NamedTool): Promise<SettingValues>;
   /** Stores a value; undefined removes it. `person` is the person whose direct message this chat is. */
   set(
     conversation: Conversation,

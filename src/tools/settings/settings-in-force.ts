@@ -4,11 +4,8 @@ import { conversationKey, type Conversation, type SeenChatType } from '../../cor
 import type { SettingField, SettingValue } from '../../core/setting-field.ts';
 import { fixed } from '../../core/texts/say.ts';
 import type { SettingProblem, SettingValues, ToolSettings } from '../../core/tool-settings.ts';
-import type { Tool } from '../../core/tool.ts';
 import type { Log } from '../../lib/log.ts';
-import type { ChatSettings } from './chat-settings.ts';
-
-type NamedTool = Pick<Tool, 'name' | 'settings'>;
+import type { ChatSettings, NamedTool } from './chat-settings.ts';
 
 /** Where a value was set. A setting without one has its default (X3). */
 type SettingLayer = 'config' | 'chat';
@@ -49,7 +46,7 @@ export type SettingsInForce = Readonly<{
 }>;
 
 export function createSettingsInForce(options: {
-  config: () => Pick<Config, 'tools'>;
+  config: () => Config;
   chats: ChatSettings;
   audit: AuditWriter;
   log: Log;
@@ -124,7 +121,7 @@ export async function storeSetting(
   });
 }
 
-function tableOf({ tools }: Pick<Config, 'tools'>, name: string): SettingValues {
+function tableOf({ tools }: Config, name: string): SettingValues {
   return Object.hasOwn(tools, name) ? { ...tools[name] } : {};
 }
 

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
+import type { Config } from '../../../src/config/complete-config.ts';
 import { checkPluginConfig } from '../../../src/config/plugin-config.ts';
 import { systemClock, type Clock } from '../../../src/lib/clock.ts';
 import { definePlugin } from '../../../src/features/plugins/define-plugin.ts';
 import { loadPlugin } from '../../../src/features/plugins/load-plugin.ts';
 import { namedLog } from '../../../src/features/plugins/tool-context.ts';
 import { openPluginImports } from '../../../src/features/plugins/plugin-imports.ts';
+import { partOf } from '../../support/app-of.ts';
 import { makePlugin, onePlugin } from '../../support/make-plugin.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 
@@ -28,7 +30,8 @@ async function load(address: Readonly<{ path?: string; package?: string }>, give
   return loadPlugin({
     address,
     folder,
-    checkConfig: (schema) => checkPluginConfig({ plugins: [entry], fromEnvironment: [] }, 0, schema),
+    checkConfig: (schema) =>
+      checkPluginConfig(partOf<Config>({ plugins: [entry], fromEnvironment: [] }), 0, schema),
     botName: 'Botty',
     log: (plugin) => namedLog(log, { plugin }),
     clock,

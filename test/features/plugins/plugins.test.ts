@@ -80,7 +80,7 @@ test('X1 X6 two plugins that bring capabilities of one namespace, and a provider
   assert.deepEqual(plugins.providers(config), [
     { namespace: 'notes', command: ['a', 'b'], timeoutSeconds: 5 },
   ]);
-  assert.deepEqual(plugins.providers({ plugins: [] }), []);
+  assert.deepEqual(plugins.providers({ ...config, plugins: [] }), []);
 });
 
 test('X1 what is not enabled is not even imported, and where nothing is listed there is nothing', async (t) => {
@@ -95,7 +95,7 @@ test('X1 tools come with who brings them and whom they are for, as config says i
   const { plugins, config } = await open(t, listed(folder));
   let now = config.plugins;
   const source = plugins.source(
-    () => ({ plugins: now }),
+    () => ({ ...config, plugins: now }),
     () => () => Promise.reject(new Error('nobody calls it')),
   );
   const [given] = source();

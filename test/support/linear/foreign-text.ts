@@ -45,14 +45,14 @@ import { ownCommandRows } from '../../../src/conversations/own-commands.ts';
 import { commandTable } from '../../../src/core/chat-commands.ts';
 import { resolveCommand } from '../../../src/conversations/judge-message.ts';
 import { describeCall, describeInShort } from '../../../src/features/approvals/approval-question.ts';
-import { argumentsIn, ownWords } from '../../../src/agent/models/offline-model.ts';
-import { bestSection } from '../../../src/agent/models/offline-model.ts';
+import { argumentsIn, ownWords, bestSection } from '../../../src/agent/models/offline-model.ts';
 import { markupOf } from '../../../src/channels/slack/to-message.ts';
 import { scriptCommand } from '../../../src/sandbox/script-command.ts';
 import { createCountValues } from '../../../src/lib/json/json-values.ts';
 import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
 import { originIn, sourceOf, wordsIn } from '../../../src/access/own-words.ts';
+import { makeMessage } from '../make-message.ts';
 import { noArtifact } from '../no-files.ts';
 import { documents } from './documents.ts';
 
@@ -232,7 +232,7 @@ export const foreignText: readonly Reads[] = [
   of('claimedToken', mega, (text) => claimedToken({ text })),
   of('resolveCommand', message, (text) =>
     resolveCommand(
-      { command: { name: 'skill', args: text } },
+      makeMessage({ command: { name: 'skill', args: text } }),
       { commands: commandTable([ownCommandRows]), registry: { get: () => undefined } },
       { enabled: true, defaults: {}, skills: new Map() },
       anybody,
