@@ -38,7 +38,7 @@ export async function watchOverview(
     const found: Watched[] = [];
     for (const browsers of counts) {
       const open = Array.from({ length: browsers }, watch);
-      // The first looks are dearer: they fill caches.
+      // The first looks cost more, because they fill caches.
       await delay(2_000);
       const spent = async () => [await processorMs(stage.pid), await processorMs(child.pid)] as const;
       const before = await spent();

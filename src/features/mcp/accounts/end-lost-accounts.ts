@@ -17,8 +17,8 @@ export type LostAccounts = Readonly<{
 }>;
 
 /**
- * Ends the accounts of people who may no longer use them, and revokes their tokens (X8). Each call judges access anew, so
- * such an account is not used any more even before. That of a server which the config lacks at the moment stays.
+ * Ends the accounts of people who may no longer use them, and revokes their tokens (X8). Each call judges access itself,
+ * so such an account is not used any more even before. That of a server which the config lacks at the moment stays.
  */
 export function createLostAccounts(
   app: App,
