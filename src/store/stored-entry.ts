@@ -11,7 +11,7 @@ type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
 const at = z.number();
 const text = z.string();
 const count = z.int().min(0);
-const tokens = z.object({
+export const storedTokens = z.object({
   input: z.number(),
   output: z.number(),
   cacheRead: z.number(),
@@ -23,7 +23,7 @@ const shares = z
   .array(
     z.object({
       alias: text,
-      tokens,
+      tokens: storedTokens,
       cause: z.enum(fallbackCauses).optional(),
     } satisfies FieldsOf<Share>),
   )
@@ -71,7 +71,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     kind: z.literal('assistant'),
     content: z.array(z.custom<Anthropic.ContentBlock>(isBlock)),
     stopReason: z.custom<Anthropic.StopReason>((value) => typeof value === 'string'),
-    tokens,
+    tokens: storedTokens,
     model: text,
     binding: text.optional(),
     server: text.optional(),
@@ -110,7 +110,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     senders: z.array(text).optional(),
     own: z.object({ sender: text, text }).optional(),
     taint: storedTaint,
-    tokens,
+    tokens: storedTokens,
     shares,
     at,
   } satisfies FieldsOf<EntryOf<'summary'>>),

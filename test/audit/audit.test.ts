@@ -1,43 +1,24 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
-import type { AuditEvent } from '../../src/audit/audit-event.ts';
 import { openAuditKey } from '../../src/audit/audit-files.ts';
-import { createAudit, type Audit } from '../../src/audit/create-audit.ts';
+import { createAudit } from '../../src/audit/create-audit.ts';
 import { patientKeyed } from '../../src/store/patient-keyed.ts';
 import { createStoreHealth } from '../../src/operator/health/store-health.ts';
 import { createThrottle } from '../../src/lib/async/mutex.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { auditStage, day, refusal } from '../support/audit-stage.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
-const day = 86_400_000;
-const refusal = (sender: string): AuditEvent => ({
-  event: 'message_refused',
-  sender,
-  conversation: sender,
-  chatType: 'private',
-  code: 'STRANGER',
-});
-
-/** An audit on a folder and a store of its own; `again` opens it as a restart does. */
+/** The stage with the files of its audit, and a way to change one. */
 async function stage(t: TestContext) {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'skillet-audit-'));
-  const clock = createManualClock();
-  const store = await openStore('sqlite::memory:', { clock });
-  t.after(async () => {
-    await store.close();
-    await rm(dataDir, { recursive: true });
-  });
-  const log = quietLog();
-  const again = (keyed: Parameters<typeof createAudit>[0]['keyed'] = store.keyed): Audit =>
-    createAudit({ dataDir, keyed, clock, log });
+  const { dataDir, open, ...rest } = await auditStage(t);
   const files = async (): Promise<string[]> =>
     (await readdir(path.join(dataDir, 'audit'))).sort().map((name) => path.join(dataDir, 'audit', name));
   const change = async (file: string, how: (lines: string[]) => string[]): Promise<void> => {
@@ -45,16 +26,7 @@ async function stage(t: TestContext) {
     const changed = how(lines);
     await writeFile(file, changed.length === 0 ? '' : `${changed.join('\n')}\n`);
   };
-  /** Three days with two lines each. */
-  const written = async (): Promise<Audit> => {
-    const audit = again();
-    for (let n = 0; n < 6; n++) {
-      await audit.record(refusal(`telegram:${n}`));
-      if (n % 2 === 1) await clock.advance(day);
-    }
-    return audit;
-  };
-  return { dataDir, store, clock, log, again, files, change, written };
+  return { ...rest, dataDir, again: open, files, change };
 }
 
 test('L6 lines are chained across days and restarts, 0600, with the head in the store', async (t) => {

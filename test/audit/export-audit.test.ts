@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { AuditEvent } from '../../src/audit/audit-event.ts';
@@ -12,14 +11,10 @@ import { exportFormats, type ExportFormat } from '../../src/audit/export-formats
 import { openStore } from '../../src/store/open-store.ts';
 import { root } from '../support/documents.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { auditStage, day, refusal } from '../support/audit-stage.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const verifier = path.join(root, 'examples/verify-audit/verify-audit.mjs');
-const day = 86_400_000;
-
-const refusal = (sender: string, code = 'STRANGER'): AuditEvent => ({
-  ...{ event: 'message_refused', sender, conversation: sender, chatType: 'private', code },
-});
 const call = (chatType: string): AuditEvent => ({
   ...{ event: 'tool_call', sender: 'telegram:1', conversation: 'telegram:-5', chatType, tool: 'bash' },
   ...{
@@ -35,20 +30,8 @@ const call = (chatType: string): AuditEvent => ({
 
 /** An audit of three days with two lines each, of six people, and the verifier as an auditor runs it. */
 async function stage(t: TestContext) {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'skillet-export-'));
-  const clock = createManualClock();
-  const store = await openStore('sqlite::memory:', { clock });
-  t.after(async () => {
-    await store.close();
-    await rm(dataDir, { recursive: true });
-  });
-  const log = quietLog();
-  const open = () => createAudit({ dataDir, keyed: store.keyed, clock, log });
-  const audit = open();
-  for (let n = 0; n < 6; n++) {
-    await audit.record(refusal(`telegram:${n}`));
-    if (n % 2 === 1) await clock.advance(day);
-  }
+  const { dataDir, clock, log, open, written } = await auditStage(t);
+  const audit = await written();
   const keyFile = path.join(dataDir, 'audit.pub');
   await writeFile(keyFile, await audit.publicKey());
   let count = 0;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { auditPerson } from '../../audit/audit-event.ts';
 import { placeOfKey } from '../../core/conversation.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
+import { storedTokens } from '../../store/stored-entry.ts';
 import type { TurnOf } from '../../store/store.ts';
 import type { OperateDeps } from '../operate-deps.ts';
 import { writer } from '../access/access-decisions.ts';
@@ -27,21 +28,13 @@ const rehearsedCase = z.discriminatedUnion('kind', [
 ]);
 
 const pairs = z.array(z.tuple([z.string(), z.unknown()])).readonly();
-const tokens = z.object({
-  input: z.number(),
-  output: z.number(),
-  cacheRead: z.number(),
-  cacheWrite: z.number(),
-  cacheWriteHour: z.number().optional(),
-});
-
 /** What the store and the audit hold of a time, as far as a config decides about it (L20). */
 export const rehearsalRecord = z.object({
   since: z.string(),
   cases: z.array(rehearsedCase).readonly(),
   /** Stored decisions of owners, and ids of chats that moved, which count beside any config. */
   known: z.object({ people: pairs, moved: pairs }),
-  usage: z.array(z.object({ model: z.string(), tokens })).readonly(),
+  usage: z.array(z.object({ model: z.string(), tokens: storedTokens })).readonly(),
   /** How many entries are not judged, by why. */
   notJudged: z.record(z.string(), z.number()),
 });
