@@ -12,7 +12,7 @@ const repair = 'Write them again: npm run house -- --write';
 /** The most that a row may measure, where one is set. */
 const limits: Readonly<Record<string, number>> = {
   'functions of more than 60 lines': 60,
-  '`Pick<` in src': 192,
+  '`Pick<` in src': 146,
   'export names in two or more files': 0,
   'exported docs of five words or fewer': 0,
   'conditional spreads in src': 4,

@@ -1,8 +1,13 @@
 import { listsId, type ChatMigrations } from './chat-migrations.ts';
 import { english, type Decision } from './decide-message.ts';
 import type { SkillRules } from '../core/access-settings.ts';
-import { chatIdOf, type ChatType, type SeenChatType } from '../core/conversation.ts';
-import type { Message } from '../core/message.ts';
+import {
+  chatIdOf,
+  type ChatKind,
+  type ChatType,
+  type Conversation,
+  type SeenChatType,
+} from '../core/conversation.ts';
 import { skilletHere } from '../core/skillet-here.ts';
 import type { Skill } from '../core/skill.ts';
 
@@ -126,10 +131,10 @@ export function whyNoAccess(name: string, rules: AccessRules, use: Use, say = en
   return undefined;
 }
 
-export type AccessContext = (
-  message: Pick<Message, 'conversation' | 'chatType' | 'external'> &
-    Readonly<{ sender: Pick<Message['sender'], 'id'> }>,
-) => Promise<SkillUse>;
+/** A person in a chat, by their id. */
+export type ChatUser = ChatKind & Readonly<{ conversation: Conversation; sender: Readonly<{ id: string }> }>;
+
+export type AccessContext = (user: ChatUser) => Promise<SkillUse>;
 
 export function createAccessContext(migrations: ChatMigrations): AccessContext {
   return async ({ conversation, chatType, external, sender }) => ({

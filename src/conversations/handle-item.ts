@@ -109,8 +109,8 @@ async function runQueuedCall({ item, message, signal }: Work, task: RunTask, dep
     message,
     use: await deps.accessOf(message),
     transcript: task.parent,
-    progress: taskProgress(task, signal, deps),
-    step: taskSteps(task, deps),
+    progress: taskProgress(task.id, signal, deps),
+    step: taskSteps(task.id, deps),
   });
   await runTask(item, task, { callTool, signal }, deps);
 }

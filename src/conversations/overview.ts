@@ -86,7 +86,7 @@ export function createOverview(
 
 type Reading = Readonly<{
   requests: readonly PendingRequest[];
-  reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
+  reader: Sender;
   /** IANA time zone for readers whose own is unknown. */
   zone: string;
   /**

@@ -1,5 +1,5 @@
 import { conversationKey } from '../core/conversation.ts';
-import type { Message } from '../core/message.ts';
+import type { Actor, Message } from '../core/message.ts';
 import type { StopOrder, Store } from '../store/store.ts';
 import type { Inbox, ListedItem } from '../store/inbox.ts';
 import { cancelWork } from '../runs/tasks.ts';
@@ -108,11 +108,7 @@ function requestsOf(
   ];
 }
 
-export function maySay(
-  { chatType, sender }: Pick<Message, 'sender' | 'chatType'>,
-  isOwner: boolean,
-  item: ListedItem,
-): boolean {
+export function maySay({ chatType, sender }: Actor, isOwner: boolean, item: ListedItem): boolean {
   return isOwner || chatType === 'private' || item.message?.sender.id === sender.id;
 }
 

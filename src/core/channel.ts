@@ -1,11 +1,11 @@
 import type { Words } from './texts/say.ts';
-import type { Conversation, SeenChatType } from './conversation.ts';
+import type { ChatKind, Conversation } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
 import type { FileLimits } from './file-limits.ts';
 import type { OpenForm } from './form.ts';
 import type { Menus, Prompt } from './menus.ts';
 import type { Join } from './join.ts';
-import type { Attachment, Message, Sender } from './message.ts';
+import type { Actor, Attachment, Message } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Privately, PrivateReply } from './privately.ts';
 import type { MadeWith, Thumbs, ThumbsBy } from './rating.ts';
@@ -251,13 +251,12 @@ export type Channel = Readonly<{
   setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
   /** Asks the platform about a chat, for events that do not name its type (Q2). */
   lookUpChat(conversation: Conversation): Promise<
-    Readonly<{
-      chatType: SeenChatType;
-      external: boolean;
-      name?: string;
-      /** Qualified id of the person in a private chat with the bot. */
-      person?: string;
-    }>
+    ChatKind &
+      Readonly<{
+        name?: string;
+        /** Qualified id of the person in a private chat with the bot. */
+        person?: string;
+      }>
   >;
   /** Writes a built-in command, or with `args` the start of a skill. */
   command: WriteCommand;
@@ -271,19 +270,16 @@ export type Channel = Readonly<{
   directLink(skill?: string): string | undefined;
 }>;
 
-export type Act = Readonly<{
-  id: string;
-  conversation: Conversation;
-  chatType: SeenChatType;
-  external: boolean;
-  sender: Sender;
-  action: string;
-  /** When it was done by the platform's clock, in milliseconds since 1970. A stop does not mean later work. */
-  at?: number;
-  /** Only the sender sees the message and its answers (H12). */
-  ephemeral?: true;
-  privateReply?: PrivateReply;
-}>;
+export type Act = Actor &
+  Readonly<{
+    id: string;
+    action: string;
+    /** When it was done by the platform's clock, in milliseconds since 1970. A stop does not mean later work. */
+    at?: number;
+    /** Only the sender sees the message and its answers (H12). */
+    ephemeral?: true;
+    privateReply?: PrivateReply;
+  }>;
 
 export type Home = readonly Readonly<{ markdown: string; buttons?: readonly Button[] }>[];
 

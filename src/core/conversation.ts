@@ -4,6 +4,13 @@ export type ChatType = (typeof chatTypes)[number];
 /** The type as the platform told it. `unknown` is denied wherever the type decides (A3). */
 export type SeenChatType = ChatType | 'unknown';
 
+/** What a platform tells of a chat. */
+export type ChatKind = Readonly<{
+  chatType: SeenChatType;
+  /** True if the chat is shared with another company (A1). */
+  external: boolean;
+}>;
+
 /** Whether others read along. A chat of unknown type counts as private. */
 export function isShared({ chatType }: Readonly<{ chatType?: unknown }>): boolean {
   return chatType === 'group' || chatType === 'channel';

@@ -1,4 +1,4 @@
-import type { Conversation, SeenChatType } from './conversation.ts';
+import type { ChatKind, Conversation } from './conversation.ts';
 import type { ActiveSkill, Taint } from './entry.ts';
 import type { PrivateReply } from './privately.ts';
 import type { Provenance } from './provenance.ts';
@@ -12,18 +12,23 @@ const most = 50;
 const longest = 2_000;
 
 /** Who wrote a message. Decisions use only `id`: names can be chosen freely. */
-export type Sender = Readonly<{
-  /** Qualified id: `telegram:42`, `slack:U042`, or the id of a chat. */
-  id: string;
-  name: string;
-  /** `guest` is a member of another Slack workspace (A9). `chat` is an anonymous admin or a channel. */
-  kind: 'person' | 'chat' | 'bot' | 'guest';
+/** How somebody reads words and times. */
+export type PersonLocale = Readonly<{
   /** BCP 47 tag of the person's language, if the platform tells it (H14). */
   language?: string;
   timezone?: string;
-  /** The bot itself wrote it. Only among earlier messages (H10). */
-  own?: true;
 }>;
+
+export type Sender = PersonLocale &
+  Readonly<{
+    /** Qualified id: `telegram:42`, `slack:U042`, or the id of a chat. */
+    id: string;
+    name: string;
+    /** `guest` is a member of another Slack workspace (A9). `chat` is an anonymous admin or a channel. */
+    kind: 'person' | 'chat' | 'bot' | 'guest';
+    /** The bot itself wrote it. Only among earlier messages (H10). */
+    own?: true;
+  }>;
 
 export type Attachment = Readonly<{
   kind: 'photo' | 'document' | 'audio' | 'video' | 'other';
@@ -135,36 +140,35 @@ export function isUnattended(task: Task | undefined): boolean {
 
 export const shownIdLength = 6;
 
-export type Message = Readonly<{
-  /** The id in the queue, which is never used again (Q2). */
-  id: string;
-  conversation: Conversation;
-  chatType: SeenChatType;
-  /** True if the chat is shared with another company (A1). */
-  external: boolean;
-  sender: Sender;
-  /** Plain text, without the mention of the bot. */
-  text: string;
-  /** Whether the message is meant for the bot. Only the channel decides this. */
-  addressed: boolean;
-  command?: MessageCommand;
-  attachments: readonly Attachment[];
-  replyTo?: Quote;
-  /** Forwarded or shared messages, which are not the sender's own words (M11). */
-  shared?: readonly Quote[];
-  /** Targets of links whose text says something else. They do not count as typed by the person (S7). */
-  hiddenLinks?: readonly string[];
-  /** Only the sender sees the message and its answers (H12). */
-  ephemeral?: true;
-  privateReply?: PrivateReply;
-  /** Id of the message under work that this edit replaces. Set by take-edit, never by a channel (H11). */
-  edits?: string;
-  /** Set if this is the bot's own work. No channel sets it. */
-  task?: Task;
-  platformId?: string;
-  /** When it was sent by the platform's clock, in milliseconds since 1970. */
-  sentAt: number;
-}>;
+/** Somebody who writes or does something in a chat. */
+export type Actor = ChatKind & Readonly<{ conversation: Conversation; sender: Sender }>;
+
+export type Message = Actor &
+  Readonly<{
+    /** The id in the queue, which is never used again (Q2). */
+    id: string;
+    /** Plain text, without the mention of the bot. */
+    text: string;
+    /** Whether the message is meant for the bot. Only the channel decides this. */
+    addressed: boolean;
+    command?: MessageCommand;
+    attachments: readonly Attachment[];
+    replyTo?: Quote;
+    /** Forwarded or shared messages, which are not the sender's own words (M11). */
+    shared?: readonly Quote[];
+    /** Targets of links whose text says something else. They do not count as typed by the person (S7). */
+    hiddenLinks?: readonly string[];
+    /** Only the sender sees the message and its answers (H12). */
+    ephemeral?: true;
+    privateReply?: PrivateReply;
+    /** Id of the message under work that this edit replaces. Set by take-edit, never by a channel (H11). */
+    edits?: string;
+    /** Set if this is the bot's own work. No channel sets it. */
+    task?: Task;
+    platformId?: string;
+    /** When it was sent by the platform's clock, in milliseconds since 1970. */
+    sentAt: number;
+  }>;
 
 /** A web address in one spelling, without its fragment. Undefined if it is invalid or contains a user or password. */
 export function addressOf(text: string): string | undefined {

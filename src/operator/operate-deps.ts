@@ -6,18 +6,23 @@ import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Readiness } from './health/open-metrics.ts';
 import type { NameChats } from './look/known-names.ts';
 
-/** What the operator's own operations act on. */
-export type OperateDeps = Desk &
+/** What operations act on: a bot that runs, or its files. */
+export type OperatedBot = Desk &
   Readonly<{
-    forget: ForgetSomebody;
-    exportPerson: ExportPerson;
     inForce(): Promise<AccessInForce>;
     /** The operator's time zone, as an IANA name. */
     zone(): string;
-    /** States of servers that bring tools. */
-    servers(): Promise<readonly ServerState[]>;
     /** What only a running bot can do. Undefined while no bot runs. */
     running?: RunningParts;
+  }>;
+
+/** What the operator's own operations use. */
+export type OperateDeps = OperatedBot &
+  Readonly<{
+    forget: ForgetSomebody;
+    exportPerson: ExportPerson;
+    /** States of servers that bring tools. */
+    servers(): Promise<readonly ServerState[]>;
   }>;
 
 /** What only a running bot can say. */

@@ -1,4 +1,3 @@
-import type { Desk } from '../app.ts';
 import { allHashes, type AtRest } from '../core/feature.ts';
 import type { OnProgress } from '../core/operation.ts';
 import { allTools, featuresAtRest } from '../features/list.ts';
@@ -29,7 +28,7 @@ import { createForgetSomebody } from './forget-somebody.ts';
 import { openFolders } from '../folders/open-folders.ts';
 import { createKeptFiles, type KeptFiles } from '../runs/kept-files.ts';
 import { ownOperations, typedOperate, type Operate } from './operations.ts';
-import type { OperateDeps } from './operate-deps.ts';
+import type { OperatedBot } from './operate-deps.ts';
 import { storeFileOf } from './archive/archive-parts.ts';
 import { terminalAccess } from './terminals/take-terminal.ts';
 import { skilletHere } from '../core/skillet-here.ts';
@@ -37,8 +36,7 @@ import { skilletHere } from '../core/skillet-here.ts';
 /** How many milliseconds to wait for answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
 
-type OperateParts = Desk &
-  Pick<OperateDeps, 'inForce' | 'zone' | 'running'> &
+type OperateParts = OperatedBot &
   Readonly<{
     access(): AccessSettings;
     features: readonly AtRest[];

@@ -45,12 +45,7 @@ export type TaskRow = Readonly<{
   since: number;
 }>;
 
-export async function statusOf({
-  store,
-  servers,
-  running,
-  zone,
-}: Readonly<{ store: Store } & Pick<OperateDeps, 'servers' | 'running' | 'zone'>>): Promise<BotStatus> {
+export async function statusOf({ store, servers, running, zone }: OperateDeps): Promise<BotStatus> {
   const items = await store.inbox.list('waiting');
   const requests = await openRequests(items, store);
   const pid = process.pid;

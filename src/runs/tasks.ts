@@ -127,7 +127,7 @@ export async function tellResult(
 
 /** Sends the newest line of progress to the waiting turn, at most once a second. */
 export function taskProgress(
-  { id }: Pick<RunTask, 'id'>,
+  id: string,
   signal: AbortSignal,
   { store, clock, log }: Readonly<{ store: Store; clock: Clock; log: Log }>,
 ): (text: string) => void {
@@ -153,7 +153,7 @@ export function taskProgress(
 
 /** Sends a step of a queued call to the waiting turn. */
 export function taskSteps(
-  { id }: Pick<RunTask, 'id'>,
+  id: string,
   { store, log }: Readonly<{ store: Store; log: Log }>,
 ): (step: WorkStep) => void {
   return (step) => {

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { enterFolder, openInside, unlessRefused } from '../lib/files/open-inside.ts';
-import type { SandboxRequest } from './sandbox.ts';
+import type { SandboxFolders } from './sandbox.ts';
 
 /** A file or folder of the skill that commands find in the working folder. `names` is its path below both. */
 export type OwnEntry = Readonly<{ source: string; names: readonly string[]; isFolder: boolean }>;
@@ -31,10 +31,7 @@ const pointModes = { folder: 0o1500, file: 0o1400 };
  * entry of the run takes precedence, and folders that both have are joined. Dot entries and links are left out, because
  * links could lead out.
  */
-export function ownEntries({
-  skillDirectory: skill,
-  scratch,
-}: Pick<SandboxRequest, 'skillDirectory' | 'scratch'>): readonly OwnEntry[] {
+export function ownEntries({ skillDirectory: skill, scratch }: SandboxFolders): readonly OwnEntry[] {
   const found: OwnEntry[] = [];
   const look = (skill: string, below: readonly string[]): void => {
     for (const entry of readdirSync(path.join(skill, ...below), { withFileTypes: true })) {
@@ -70,10 +67,7 @@ type Placed = Readonly<{ mounts: readonly OwnEntry[]; remove(): void }>;
  * Larger ones get an empty place for a mount, or a `link`, or `nothing`. `remove` takes away what the command left
  * unchanged.
  */
-export function placeEntries(
-  request: Pick<SandboxRequest, 'skillDirectory' | 'scratch'>,
-  others: 'point' | 'link' | 'nothing',
-): Placed {
+export function placeEntries(request: SandboxFolders, others: 'point' | 'link' | 'nothing'): Placed {
   const { scratch } = request;
   const each = (names: readonly string[], work: (place: string) => void): void => {
     const entered = enterFolder(scratch, names.slice(0, -1));

@@ -21,38 +21,54 @@ export function pausing(serve: ServeCap | undefined, deadline: Deadline): Readon
   return { cap: (words, input, signal) => deadline.pause(() => serve(words, input, signal)) };
 }
 
-/** One command to run. Paths of folders are those of the host. */
-export type SandboxRequest = Readonly<{
-  /** Program and arguments, never a shell string (R5). */
-  argv: readonly [program: string, ...rest: string[]];
+/** Folders of a command, as paths of the host. */
+export type SandboxFolders = Readonly<{
   /** The skill's folder, which is read-only; undefined for a skill of a single file. */
   skillDirectory?: string;
   /** The run's folder, which exists and can be written. It is the working directory. */
   scratch: string;
   /** The conversation's folder, which exists and can be written (T10). */
   chat?: string;
+}>;
+
+/** Programs and packages that a command gets beside those of the sandbox. */
+export type SandboxPackages = Readonly<{
   /** Folder of fetched packages, which is read-only (R7). */
   packages?: string;
   /** Further programs of the host by their names. Not in a virtual sandbox. */
   programs?: readonly string[];
-  /** Patterns of hosts that may be reached. If it is empty, or without `reachesNetwork`, there is no network. */
-  network: readonly string[];
-  /** Serves `skillet-cap`; the command's clock pauses meanwhile. Not in a container without the bot's node. */
-  cap?: ServeCap;
-  /** Variables that `skillEnvironment` has checked. The sandbox adds PATH and HOME, but nothing of the host's (U3). */
-  env: Readonly<Record<string, string>>;
-  /** Redacted before output is cut, so that no cut leaves half a secret (U3). */
-  secrets?: readonly Secret[];
-  timeoutMs: number;
-  /** Most characters of each stream. Longer output is cut in the middle. */
-  outputCap: number;
-  signal: AbortSignal;
 }>;
 
-export type ShellRequest = Pick<
-  SandboxRequest,
-  'skillDirectory' | 'scratch' | 'chat' | 'network' | 'env' | 'signal'
->;
+/** A command and the files that it sees. */
+export type SandboxCommand = SandboxFolders &
+  SandboxPackages &
+  Readonly<{
+    /** Program and arguments, never a shell string (R5). */
+    argv: readonly [program: string, ...rest: string[]];
+  }>;
+
+/** What an interactive shell of a skill gets. */
+export type ShellRequest = SandboxFolders &
+  Readonly<{
+    /** Patterns of hosts that may be reached. If it is empty, or without `reachesNetwork`, there is no network. */
+    network: readonly string[];
+    /** Variables that `skillEnvironment` has checked. The sandbox adds PATH and HOME, but nothing of the host's (U3). */
+    env: Readonly<Record<string, string>>;
+    signal: AbortSignal;
+  }>;
+
+/** A command to run, with its files, network and limits. */
+export type SandboxRequest = SandboxCommand &
+  ShellRequest &
+  Readonly<{
+    /** Serves `skillet-cap`; the command's clock pauses meanwhile. Not in a container without the bot's node. */
+    cap?: ServeCap;
+    /** Redacted before output is cut, so that no cut leaves half a secret (U3). */
+    secrets?: readonly Secret[];
+    timeoutMs: number;
+    /** Most characters of each stream. Longer output is cut in the middle. */
+    outputCap: number;
+  }>;
 
 export type SandboxLimits = Readonly<{
   /** Megabytes of resident memory of all its processes, the runtime included. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { chatTypes } from '../core/conversation.ts';
-import type { Message } from '../core/message.ts';
+import type { Actor } from '../core/message.ts';
 import { storedOrigin, type WordOrigin } from '../core/provenance.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Store } from '../store/store.ts';
@@ -43,9 +43,6 @@ export type WrittenSkill = Readonly<{
   from?: WordOrigin;
 }>;
 
-/** Who waits to hear that a skill was enabled. */
-export type SkillAsker = Pick<Message, 'conversation' | 'chatType' | 'external' | 'sender'>;
-
 /** Records of skills that the bot wrote. Every call rejects if the store can't be read. */
 export type WrittenSkills = Readonly<{
   all(): Promise<ReadonlyMap<string, WrittenSkill>>;
@@ -56,9 +53,9 @@ export type WrittenSkills = Readonly<{
   bring(root: string): Promise<void>;
   /** Kept apart from the records, because those name nobody. */
   askers: Readonly<{
-    set(name: string, asker: SkillAsker): Promise<void>;
+    set(name: string, asker: Actor): Promise<void>;
     /** Returns who waits, and forgets them. */
-    take(name: string): Promise<SkillAsker | undefined>;
+    take(name: string): Promise<Actor | undefined>;
     forget(sender: string): Promise<void>;
   }>;
 }>;

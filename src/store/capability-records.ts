@@ -1,14 +1,19 @@
 import type { Sql, SqlCall, Steps } from './sql.ts';
 
-/** An account that a person linked (C6). The bot encrypts all details in `sealed`. */
-export type KeptAccount = Readonly<{
+/** What an account is found by. */
+export type KeptAccountKey = Readonly<{
   sender: string;
   capability: string;
   /** A keyed hash of the provider's name for the account. */
   name: string;
-  sealed: string;
-  linkedAt: number;
 }>;
+
+/** An account that a person linked (C6). The bot encrypts all details in `sealed`. */
+export type KeptAccount = KeptAccountKey &
+  Readonly<{
+    sealed: string;
+    linkedAt: number;
+  }>;
 
 /**
  * States of a sign-in. `pending`: the person has to act. `submitted`: they gave a code. `linked`: they have to confirm
@@ -42,7 +47,7 @@ type KeyCheck = Readonly<{
 type Accounts = Readonly<{
   /** Linked accounts, oldest first: of one person or one capability if they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
-  removeAccount(account: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): Promise<boolean>;
+  removeAccount(account: KeptAccountKey): Promise<boolean>;
   /** Stores other encrypted details. False if they are no longer `from`, so that only one of two changes counts. */
   changeAccount(account: KeptAccount, from: string): Promise<boolean>;
 }>;

@@ -1,3 +1,4 @@
+import type { ChatKind } from '../core/conversation.ts';
 import type { Join } from '../core/join.ts';
 import type { Message, MessageCommand } from '../core/message.ts';
 import { bounds } from './bounds.ts';
@@ -58,7 +59,7 @@ export function editItem(parts: string, message: Message): string | undefined {
  * Type and sharing of a message and its twin. If either says that the chat is shared, it is, so a twin can only take
  * rights away.
  */
-function typeOf(twin: Message, message: Message): Pick<Message, 'chatType' | 'external'> {
+function typeOf(twin: Message, message: Message): ChatKind {
   return { chatType: twin.chatType, external: message.external || twin.external };
 }
 

@@ -45,17 +45,24 @@ type Receipts = Readonly<{
   sentAs(chat: Conversation, message: string): Promise<OutboxRow | undefined>;
 }>;
 
+/** Marks a part before and after it is sent. */
+export type SendMarks = Readonly<{
+  sending(key: string): Promise<void>;
+  sent(key: string, receipt: Receipt): Promise<void>;
+}>;
+
+/** What each kind of store does in its own way, for speed. */
+export type OwnOutbox = SendMarks & Readonly<{ startWorker(options: WorkerOptions): QueueWorker }>;
+
 export type Outbox = DeadParts &
   Receipts &
+  OwnOutbox &
   Readonly<{
-    startWorker(options: WorkerOptions): QueueWorker;
     /**
      * The first unsent row of a conversation, if it is due. `sending` is left from a process that died. Unreadable rows
      * are given up and skipped (Q11). Throws NewerRow for one of a newer version.
      */
     next(queue: string, now: number): Promise<OutboxRow | undefined>;
-    sending(key: string): Promise<void>;
-    sent(key: string, receipt: Receipt): Promise<void>;
     retry(key: string, error: string, at: number): Promise<void>;
     /** Gives up a part, so that later rows of the conversation continue. */
     dead(key: string, error: string): Promise<void>;
@@ -68,10 +75,10 @@ export type Outbox = DeadParts &
 type TableRow = Pick<OutboxRow, 'key' | 'status' | 'tries' | 'repeats'> &
   Readonly<{ conversation: string; part: string; due_at: number; receipt: string | null }>;
 
-/** Makes the outbox. Assigning queues and marking parts differ by store, for speed. */
+/** Makes the outbox around what the kind of store does itself. */
 export function createOutbox(
   sql: Sql,
-  own: Pick<Outbox, 'startWorker' | 'sending' | 'sent'> & Readonly<{ byOperator: ByOperator }>,
+  own: OwnOutbox & Readonly<{ byOperator: ByOperator }>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Outbox {
   const { read, dialect } = sql;

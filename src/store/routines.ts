@@ -73,12 +73,14 @@ export type Routine = Readonly<{
   last?: RoutineOutcome;
 }>;
 
-/** Moves the due time and stores the message, or neither (N1). Without `moves` it fires by hand. */
-export type Firing = Readonly<{
+/** A routine by its id, and how its due time moves. Without `moves` it fires by hand. */
+type RoutineMove = Readonly<{
   id: string;
-  message: Message;
   moves?: Readonly<{ from: number; to: number | undefined }>;
 }>;
+
+/** Moves the due time and stores the message, or neither (N1). */
+export type Firing = RoutineMove & Readonly<{ message: Message }>;
 
 /** Stored routines. No turn reads this table, so sleeping routines cost nothing there. */
 export type Routines = Readonly<{
@@ -154,7 +156,7 @@ type Row = Pick<Routine, 'id' | 'state' | 'failures'> &
   Readonly<{ due_at: number | null; definition: string; last: string | null }>;
 
 /** Moves a routine's due time within a transaction. False if there is nothing to fire. */
-export type MoveRoutine = (firing: Pick<Firing, 'id' | 'moves'>, now: number) => Steps<boolean>;
+export type MoveRoutine = (firing: RoutineMove, now: number) => Steps<boolean>;
 
 export function createRoutineStore(
   sql: Sql,
@@ -224,7 +226,7 @@ export function createRoutineStore(
     return 'added';
   }
 
-  function* move({ id, moves }: Pick<Firing, 'id' | 'moves'>, at: number): Steps<boolean> {
+  function* move({ id, moves }: RoutineMove, at: number): Steps<boolean> {
     if (moves === undefined) return (yield* locked(id)).rows.length > 0;
     const { from, to } = moves;
     return hasChanged(yield* moved(id, from, to ?? null, to === undefined ? 'ended' : 'active', at));

@@ -23,16 +23,21 @@ export type PolicyRule = Readonly<{
 
 export type Policy = Readonly<Record<Risk, PolicyAction> & { rules: readonly PolicyRule[] }>;
 
-type PolicyCase = Readonly<{
-  tool: string;
+/** For whom, and in which skills, calls are made. */
+type PolicyCaller = Readonly<{
   skill?: string | undefined;
   /** Names of the skills that the main agent follows in this turn. */
   activeSkills?: readonly string[] | undefined;
-  risk: Risk;
   requester: Requester;
-  /** True if the call is tainted and reaches outside (S7). */
-  marked: boolean;
 }>;
+
+type PolicyCase = PolicyCaller &
+  Readonly<{
+    tool: string;
+    risk: Risk;
+    /** True if the call is tainted and reaches outside (S7). */
+    marked: boolean;
+  }>;
 
 /**
  * What the policy says about a call: the strictest matching rule, otherwise the action of the call's risk. Rules can't
@@ -58,10 +63,7 @@ export function decidePolicy(
 }
 
 /** Finds tools of which the policy refuses every call, whatever its input. The model need not see them (T8). */
-export function deniesEveryCall(
-  policy: Policy,
-  of: Pick<PolicyCase, 'skill' | 'activeSkills' | 'requester'>,
-): (tool: Tool) => boolean {
+export function deniesEveryCall(policy: Policy, of: PolicyCaller): (tool: Tool) => boolean {
   return (tool) => {
     const dependsOnInput = tool.assess !== undefined || tool.now !== undefined;
     return (dependsOnInput ? risks : [riskOf(tool)]).every(
@@ -71,10 +73,7 @@ export function deniesEveryCall(
 }
 
 /** Whether the model may be offered a tool that its server calls itself: only if the policy lets each call pass (M21). */
-export function letsModelCall(
-  policy: Policy,
-  of: Pick<PolicyCase, 'skill' | 'activeSkills' | 'requester'>,
-): (tool: Tool) => boolean {
+export function letsModelCall(policy: Policy, of: PolicyCaller): (tool: Tool) => boolean {
   return (tool) =>
     tool.byModel !== true ||
     decidePolicy(policy, { ...of, tool: tool.name, risk: riskOf(tool), marked: false }).action === 'allow';

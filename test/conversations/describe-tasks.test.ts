@@ -13,7 +13,7 @@ test('A11 the list of tasks names no skill of another person’s run that its re
   const message = { ...makeMessage({ sender }), task };
   const item = { key: 'k', queue: 'l', message, acceptedAt: 1, takenAt: 2 } as unknown as ListedItem;
   const shown = (id: string, ...known: readonly string[]): string =>
-    describeTasks([item], { requests: [], reader: { id }, zone: 'UTC', known: new Set(known) });
+    describeTasks([item], { requests: [], reader: { ...sender, id }, zone: 'UTC', known: new Set(known) });
   assert.match(shown('slack:U7', 'other'), /`abcdef` a run, for `U42`, running/);
   assert.match(shown('slack:U7', 'slowfin'), /`abcdef` slowfin, for `U42`/);
   assert.match(shown('slack:U42'), /`abcdef` slowfin, for `U42`/);

@@ -10,7 +10,7 @@ test('U13 a run tells its newest line, once a second at most', async () => {
   const store = await openStore('sqlite::memory:', { clock });
   const told: string[] = [];
   store.signals.on('progress', (text) => void told.push(text));
-  const progress = taskProgress({ id: 'r1' }, new AbortController().signal, {
+  const progress = taskProgress('r1', new AbortController().signal, {
     store,
     clock,
     log: quietLog(),

@@ -3,7 +3,7 @@ import type { OnEvent, Press, ShownCall, StopPress, Visit, Filled, Home } from '
 import type { Form, OpenForm } from '../../core/form.ts';
 import { createInOrder } from '../../lib/async/in-order.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import { conversationKey, type ChatKind, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message, Sender } from '../../core/message.ts';
@@ -86,9 +86,9 @@ export function createIntake(options: IntakeOptions): Intake {
   const isNew = createOnceGuard(clock);
   const missesMessages = createMissedMessages();
 
-  const completed = <Seen extends Readonly<Pick<Message, 'chatType' | 'external' | 'sender'>>>(
+  const completed = <Seen extends ChatKind & Readonly<{ sender: Sender }>>(
     seen: Seen,
-    facts: Pick<Message, 'chatType' | 'external'> | undefined,
+    facts: ChatKind | undefined,
   ): Seen => {
     const sender = { ...seen.sender, ...names.clientOf(userOf(seen.sender.id)) };
     if (facts === undefined) return { ...seen, sender };

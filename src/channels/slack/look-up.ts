@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { slackName, type Names } from './plain-text.ts';
 import { slackErrorCode, tokenErrors, toSendError, type CallSlack } from './slack-error.ts';
-import type { SeenChatType } from '../../core/conversation.ts';
+import type { ChatKind, SeenChatType } from '../../core/conversation.ts';
 import { isZone } from '../../core/local-time.ts';
-import type { Sender } from '../../core/message.ts';
+import type { PersonLocale } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { raceTimeout } from '../../lib/async/deadline.ts';
@@ -54,7 +54,7 @@ export async function hasMember(call: CallSlack, channel: string, user: string):
 }
 
 /** `kind` is set for accounts of apps, which have no person's rights (S17). */
-type Client = Pick<Sender, 'language' | 'timezone'> & Readonly<{ kind?: 'bot' }>;
+type Client = PersonLocale & Readonly<{ kind?: 'bot' }>;
 
 /** Looks names up. They are kept for a day, a missing name for five minutes. */
 export type NameLookup = Readonly<{
@@ -153,18 +153,17 @@ const answer = z.object({
 });
 
 /** What Slack tells about a chat. `absent` means that the bot is not in that channel. */
-type ChatFacts = Readonly<{
-  chatType: SeenChatType;
-  external: boolean;
-  absent: boolean;
-  name?: string;
-  /** Qualified id of the person in a private chat. */
-  person?: string;
-}>;
+type ChatFacts = ChatKind &
+  Readonly<{
+    absent: boolean;
+    name?: string;
+    /** Qualified id of the person in a private chat. */
+    person?: string;
+  }>;
 
 /** Facts about chats, from events or else from Slack. They are kept for an hour (A1, Q2). */
 export type ChatLookup = Readonly<{
-  note(chat: string, facts: Pick<ChatFacts, 'chatType' | 'external'>): void;
+  note(chat: string, facts: ChatKind): void;
   known(chat: string): ChatFacts | undefined;
   /** Asks Slack about a chat. Never throws: an unknown type denies (A3). */
   lookUp(chat: string): Promise<ChatFacts>;

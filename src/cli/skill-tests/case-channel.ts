@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { saveFile } from '../../channels/save-file.ts';
 import type { Channel, ChannelEvent, OnEvent } from '../../core/channel.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Sender } from '../../core/message.ts';
 import { fileText } from '../../lib/files/read-text.ts';
 import type { CaseRun } from './judge-case.ts';
+import type { ChatKind } from '../../core/conversation.ts';
 
 /** How many bytes of a file a model that judges is shown. */
 const mostOfFile = 8_000;
@@ -22,7 +23,7 @@ type CaseChannel = Readonly<{
 
 export function createCaseChannel(
   name: string,
-  where: Pick<Message, 'chatType' | 'external' | 'sender'>,
+  where: ChatKind & Readonly<{ sender: Sender }>,
   /** `approve` is the answer to questions for approval. Undefined counts as no. */
   { approve, skillFolder }: Readonly<{ approve: boolean | undefined; skillFolder: string }>,
 ): CaseChannel {

@@ -4,8 +4,9 @@ import { slugOf } from '../../core/skill.ts';
 import type { Log } from '../../lib/log.ts';
 import { hashSkill } from '../../skills/install/hash-skill.ts';
 import { dropReplaced, removeWritten } from '../../skills/prepare-draft.ts';
-import type { SkillAsker, WrittenSkill, WrittenSkills } from '../../skills/written-skills.ts';
+import type { WrittenSkill, WrittenSkills } from '../../skills/written-skills.ts';
 import { marker } from '../../skills/written-marker.ts';
+import type { Actor } from '../../core/message.ts';
 
 export type ApprovalOutcome = Readonly<{
   outcome: 'enabled' | 'discarded' | 'restored' | 'unknown' | 'changed';
@@ -29,7 +30,7 @@ export type SkillApprovals = Readonly<{
  * Tells the person who asked for a skill that it is enabled. `by` is who enabled it; undefined for the command line.
  */
 export type TellAsker = (
-  of: Pick<WrittenSkill, 'name' | 'at'> & Readonly<{ asker: SkillAsker }>,
+  of: Pick<WrittenSkill, 'name' | 'at'> & Readonly<{ asker: Actor }>,
   by: string | undefined,
 ) => Promise<void>;
 

@@ -10,12 +10,13 @@ import { checkDraft, isThere, prepareDraft, type SkillDraft } from '../../skills
 import { hashSkill } from '../../skills/install/hash-skill.ts';
 import { readSkillFile, listSkillFiles } from '../../skills/skill-files.ts';
 import type { Registry } from '../../skills/registry.ts';
-import type { SkillAsker, WrittenSkill, WrittenSkills } from '../../skills/written-skills.ts';
+import type { WrittenSkill, WrittenSkills } from '../../skills/written-skills.ts';
 import type { SkillWriting } from './skill-authoring.ts';
 import type { ToolTable } from '../../core/built-in-tools.ts';
 import { parseAllowedTools } from '../../tools/allowed-tools.ts';
 import type { CommandTable } from '../../core/chat-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
+import type { Actor } from '../../core/message.ts';
 
 /** How many skills may wait for approval, so that owners do not get too many questions. */
 const mostWaiting = 20;
@@ -144,7 +145,7 @@ function originOf({ words, by }: Provenance, before: WrittenSkill | undefined): 
     : { words, by };
 }
 
-function askerOf({ conversation, chatType, external, ...person }: Requester): SkillAsker {
+function askerOf({ conversation, chatType, external, ...person }: Requester): Actor {
   const { sender: id, name = '', kind, language } = person;
   return { conversation, chatType, external, sender: { id, name, kind, language } };
 }

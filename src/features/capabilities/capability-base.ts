@@ -10,7 +10,7 @@ import type { Config } from '../../config/complete-config.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { CapabilityRecords, KeptAccount } from '../../store/capability-records.ts';
+import type { CapabilityRecords, KeptAccount, KeptAccountKey } from '../../store/capability-records.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
 type CapabilityBase = Readonly<{
@@ -67,7 +67,7 @@ export type CapabilityOperations = Readonly<{
   list(): Promise<Readonly<{ offered: readonly OfferedNamespace[]; problems: readonly string[] }>>;
   accounts(): Promise<readonly Account[]>;
   /** Removes a linked account. Throws OperatorError if there is none. */
-  revoke(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<void>;
+  revoke(account: AccountRef): Promise<void>;
 }>;
 
 type OfferedNamespace = Readonly<{
@@ -115,7 +115,10 @@ export function createCapabilityOperations(
   }
 }
 
-type Account = Readonly<{ sender: string; capability: string; ref: string; linkedAt: number }>;
+/** Names an account that a person linked, by the provider's `ref` of it. */
+type AccountRef = Readonly<{ sender: string; capability: string; ref: string }>;
+
+type Account = AccountRef & Readonly<{ linkedAt: number }>;
 
 export type Accounts = Readonly<{
   /** Linked accounts, the oldest first. With `sender` or `capability` only those of that person or capability. */
@@ -124,14 +127,14 @@ export type Accounts = Readonly<{
     of: Readonly<{ sender: string; capability: string; at: number }>,
     linked: LinkedAccount,
   ): Promise<KeptAccount>;
-  remove(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<boolean>;
+  remove(account: AccountRef): Promise<boolean>;
 }>;
 
 /** Keeps linked accounts. Their names are encrypted, too, so that a stolen store reveals no mailbox (C6). */
 export function createAccounts(records: CapabilityRecords, key: () => Promise<CapabilityKey>): Accounts {
-  const place = ({ sender, capability, name }: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): string =>
+  const place = ({ sender, capability, name }: KeptAccountKey): string =>
     `account ${sender} ${capability} ${name}`;
-  const nameOf = ({ hash }: CapabilityKey, of: Pick<Account, 'sender' | 'capability' | 'ref'>): string =>
+  const nameOf = ({ hash }: CapabilityKey, of: AccountRef): string =>
     hash(JSON.stringify([of.sender, of.capability, of.ref]));
 
   return {

@@ -3,7 +3,7 @@ import { readAuthAnswer, isSecret, type AuthAnswer } from '../../accounts/read-a
 import type { TakenAnswer } from '../../accounts/guard-sign-ins.ts';
 import { openFlow, sealFlow, type OpenFlow } from './auth-flows.ts';
 import type { CapabilityCode } from '../../core/codes.ts';
-import type { Message } from '../../core/message.ts';
+import type { Actor } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CapabilityRecords } from '../../store/capability-records.ts';
 
@@ -14,7 +14,7 @@ type TakeDeps = Readonly<{
   clock: Clock;
 }>;
 
-type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
+type Said = Actor & Readonly<{ text: string }>;
 
 /** Milliseconds during which the answer to an ended sign-in is still recognised, from any sender. */
 const knownMs = 3_600_000;

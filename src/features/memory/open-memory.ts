@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listsId, type ChatMigrations } from '../../access/chat-migrations.ts';
-import type { AccessContext } from '../../access/decide-skill.ts';
+import type { AccessContext, ChatUser } from '../../access/decide-skill.ts';
 import type { Users } from '../../access/users.ts';
 import type { AuditWriter } from '../../audit/create-audit.ts';
 import type { RuntimeConfig } from '../../config/runtime-config.ts';
@@ -31,8 +31,7 @@ export type MemoryDeps = Readonly<{
 }>;
 
 /** The person who uses memory, and the chat in which they do. */
-export type Asker = Pick<Message, 'conversation' | 'chatType' | 'external' | 'ephemeral'> &
-  Readonly<{ sender: Readonly<{ id: string }> }>;
+export type Asker = ChatUser & Readonly<{ ephemeral?: true }>;
 
 /** The notes that one person may use in one chat. */
 export type OpenMemory = Readonly<{

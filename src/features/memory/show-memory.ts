@@ -1,6 +1,6 @@
 import type { Button, Press } from '../../core/channel.ts';
 import type { Memory } from '../../core/memory.ts';
-import type { Message } from '../../core/message.ts';
+import type { Actor } from '../../core/message.ts';
 import { sayOrigin } from '../../core/provenance.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { escapeMarkdown } from '../../lib/markdown/write-markdown.ts';
@@ -12,9 +12,7 @@ export type MemoryView = Readonly<{ text: string; buttons: readonly Button[] }>;
 
 /** Answers the command `/memory` and the buttons below its list (K3). */
 export type ShowMemory = Readonly<{
-  show(
-    message: Pick<Message, 'conversation' | 'chatType' | 'external' | 'ephemeral' | 'sender'>,
-  ): Promise<MemoryView>;
+  show(message: Actor & Readonly<{ ephemeral?: true }>): Promise<MemoryView>;
   /** Removes a note by its button. Undefined if this person may not, or the note is gone. */
   press(pressed: Press, id: string): Promise<MemoryView | undefined>;
 }>;

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxRequest } from '../../sandbox/sandbox.ts';
+import type { Sandbox, SandboxFolders } from '../../sandbox/sandbox.ts';
 import type { FolderUse } from '../../folders/folders.ts';
 import type { ToolSandbox } from './tool-context.ts';
 
@@ -16,7 +16,7 @@ const longestSeconds = 600;
  */
 export function createToolSandbox(
   sandbox: Pick<Sandbox, 'mode' | 'seen' | 'run'>,
-  folders: Pick<SandboxRequest, 'scratch' | 'skillDirectory'> & Readonly<{ chat: string }>,
+  folders: SandboxFolders & Readonly<{ chat: string }>,
   signal: AbortSignal,
   within: Within,
 ): ToolSandbox {

@@ -1,7 +1,7 @@
 import type { Button, Home } from '../../core/channel.ts';
 import { sayOrigin } from '../../core/provenance.ts';
 import type { Requester } from '../../core/tool.ts';
-import type { Sender } from '../../core/message.ts';
+import type { PersonLocale } from '../../core/message.ts';
 import { sayIn, type Say } from '../../core/texts/say.ts';
 import { inlineCode, oneLine } from '../../lib/text/text.ts';
 import { partKey } from '../../replies/replies.ts';
@@ -14,10 +14,8 @@ const mostShown = 10;
 const shownTask = 120;
 const nextShown = 3;
 
-type Reader = Pick<Sender, 'language' | 'timezone'>;
-
 /** The next times of a routine, in the reader's language and time zone (N2). Empty if it is not active. */
-export function nextWords({ definition, dueAt, state }: Routine, reader: Reader): readonly string[] {
+export function nextWords({ definition, dueAt, state }: Routine, reader: PersonLocale): readonly string[] {
   if (state !== 'active' || dueAt === undefined) return [];
   const zone = reader.timezone ?? definition.timezone;
   const later = nextTimes(definition.when, definition.timezone, dueAt, nextShown - 1);
@@ -28,7 +26,7 @@ export function nextWords({ definition, dueAt, state }: Routine, reader: Reader)
 /** Describes a routine and its state. "Delivered" is said only if the platform has confirmed it (N5). */
 export async function describeRoutine(
   routine: Routine,
-  reader: Reader,
+  reader: PersonLocale,
   outbox: Store['outbox'],
 ): Promise<string> {
   const { definition, state } = routine;
@@ -49,7 +47,7 @@ export async function describeRoutine(
 
 async function lastWords(
   { last, definition }: Routine,
-  reader: Reader,
+  reader: PersonLocale,
   say: Say,
   outbox: Store['outbox'],
 ): Promise<string | undefined> {
@@ -76,7 +74,7 @@ type Shown = Readonly<{ text: string; buttons?: readonly Button[] }>;
 /** The answer to `/routines`: a list with a button for each, or one routine with its own buttons. */
 export async function showRoutines(
   here: readonly Routine[],
-  reader: Reader,
+  reader: PersonLocale,
   outbox: Store['outbox'],
 ): Promise<Shown> {
   const say = sayIn(reader.language);
@@ -104,7 +102,7 @@ export async function showRoutines(
 /** A person's routines for their Home tab (H4). */
 export async function routinesAtHome(
   own: readonly Routine[],
-  reader: Reader,
+  reader: PersonLocale,
   outbox: Store['outbox'],
 ): Promise<Home> {
   const say = sayIn(reader.language);
@@ -116,6 +114,6 @@ export async function routinesAtHome(
   );
 }
 
-export function routinesReader({ language, timezone }: Requester): Reader {
+export function routinesReader({ language, timezone }: Requester): PersonLocale {
   return { language, timezone };
 }

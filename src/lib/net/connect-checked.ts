@@ -49,13 +49,18 @@ export type WayOut = Readonly<{
   proxyResolves?: boolean;
 }>;
 
-export type ConnectOptions = WayOut &
+/** How connections reach other hosts, whichever host it is. */
+export type ReachOptions = WayOut &
   Readonly<{
-    /** Which of the proxies is asked; default `https:`, as for any tunnel. */
-    protocol?: Destination['protocol'];
     lookup?: Lookup;
     /** Milliseconds for resolving and connecting together; default 10 s. */
     timeoutMs?: number;
+  }>;
+
+export type ConnectOptions = ReachOptions &
+  Readonly<{
+    /** Which of the proxies is asked; default `https:`, as for any tunnel. */
+    protocol?: Destination['protocol'];
     signal?: AbortSignal;
   }>;
 

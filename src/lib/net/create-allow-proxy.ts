@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { defined } from '../json/json-values.ts';
 import type { Log } from '../log.ts';
 import { createServer, request } from './node-http.ts';
-import { connectChecked, type ConnectOptions, type WayOut } from './connect-checked.ts';
+import { connectChecked, type ReachOptions } from './connect-checked.ts';
 import { judgeTarget } from './judge-target.ts';
 
 type AllowProxy = Readonly<{
@@ -21,7 +21,7 @@ export type AllowProxyOptions = Readonly<{
   socketPath: string;
   ports?: readonly number[];
   howToAllow?: (host: string) => string;
-  connect?: WayOut & Pick<ConnectOptions, 'lookup' | 'timeoutMs'>;
+  connect?: ReachOptions;
   limits?: Readonly<{
     /** Connections at the same time; default 64. */
     connections?: number;

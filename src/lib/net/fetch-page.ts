@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ConnectOptions, WayOut } from './connect-checked.ts';
+import type { ReachOptions } from './connect-checked.ts';
 import { httpRequest } from './http-request.ts';
 
 type FetchOptions = Readonly<{
@@ -7,7 +7,7 @@ type FetchOptions = Readonly<{
   /** Milliseconds for all redirects, until the last byte. */
   timeoutMs: number;
   wants(contentType: string): boolean;
-  connect?: WayOut & Pick<ConnectOptions, 'lookup'>;
+  connect?: ReachOptions;
   signal: AbortSignal;
 }>;
 

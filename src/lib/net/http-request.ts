@@ -4,7 +4,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request } from './node-http.ts';
-import { connectChecked, type ConnectOptions, type WayOut } from './connect-checked.ts';
+import { connectChecked, type ReachOptions } from './connect-checked.ts';
 import { hostOf } from './judge-target.ts';
 import { onAbort } from '../async/on-abort.ts';
 
@@ -15,7 +15,7 @@ type HttpOptions = Readonly<{
   /** How many bytes of the unpacked body are read. What follows is left. */
   maxBytes: number;
   wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
-  connect?: WayOut & Pick<ConnectOptions, 'lookup' | 'timeoutMs'>;
+  connect?: ReachOptions;
   signal: AbortSignal;
 }>;
 

@@ -15,20 +15,13 @@ import path from 'node:path';
 import { nameSettings, nodeSeen, ownPrograms, userSettings } from '../inside-sandbox.ts';
 import { limitsCommand, temporaryBytes } from '../limits/kernel-limits.ts';
 import { seenEntry, type OwnEntry } from '../own-entries.ts';
-import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
+import type { SandboxCommand, SandboxLimits } from '../sandbox.ts';
 import { systemCallFilter } from './system-calls.ts';
 
 const sandboxUser = 1000;
 
 export function bubblewrapArguments(
-  {
-    argv,
-    skillDirectory,
-    scratch,
-    chat,
-    packages,
-    programs = [],
-  }: Pick<SandboxRequest, 'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs'>,
+  { argv, skillDirectory, scratch, chat, packages, programs = [] }: SandboxCommand,
   limits: SandboxLimits,
   {
     system,

@@ -40,10 +40,12 @@ import {
   capPrograms,
   pausing,
   type Sandbox,
+  type SandboxCommand,
   type SandboxLimits,
   type SandboxOutcome,
   type SandboxOutput,
   type SandboxRequest,
+  type ServeCap,
   type ShellEnd,
   type ShellRequest,
 } from '../sandbox.ts';
@@ -137,7 +139,7 @@ export function createBubblewrapSandbox({
   }
 
   async function withCommand<Result>(
-    request: ShellRequest & Pick<SandboxRequest, 'argv' | 'packages' | 'programs' | 'cap'>,
+    request: ShellRequest & SandboxCommand & Readonly<{ cap?: ServeCap }>,
     how: Readonly<{
       system: SystemMounts;
       python: string | undefined;

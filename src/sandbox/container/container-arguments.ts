@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ContainerEngine } from './container-engine.ts';
 import { nodeSeen, ownPrograms, sandboxEnvironment } from '../inside-sandbox.ts';
 import { limitLines, temporaryBytes } from '../limits/kernel-limits.ts';
-import type { SandboxLimits, SandboxRequest } from '../sandbox.ts';
+import type { SandboxCommand, SandboxLimits, ShellRequest } from '../sandbox.ts';
 
 /** Label of containers. Its value is when nobody needs the container any more, in milliseconds since 1970. */
 export const containerLabel = 'skillet.until';
@@ -23,10 +23,7 @@ export type Container = Readonly<{
   terminal: boolean;
 }>;
 
-type ContainerRequest = Pick<
-  SandboxRequest,
-  'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs' | 'network' | 'env'
->;
+type ContainerRequest = SandboxCommand & Omit<ShellRequest, 'signal'>;
 
 /** Variables that the client's own settings would put into a container (S2). */
 const proxies = ['http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../inside-sandbox.ts';
 import { pythonPackageOf } from './debian-packages.ts';
-import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+import type { Sandbox, SandboxOutcome, SandboxPackages, SandboxRequest } from '../sandbox.ts';
 import { hasCode, ifAbsent } from '../../lib/has-code.ts';
 
 /** Matches a name with extras and version as uv reads it, but neither URL nor path. */
@@ -33,7 +33,7 @@ export type PackagedCommand = Readonly<{
 export type PackagedOutcome =
   | Readonly<{
       ok: true;
-      request: Pick<SandboxRequest, 'packages' | 'programs'>;
+      request: SandboxPackages;
       env: Readonly<Record<string, string>>;
       wrap(command: SandboxRequest['argv']): SandboxRequest['argv'];
     }>

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Pin, Skill } from '../../core/skill.ts';
 import { createYieldToEventLoop } from '../../lib/async/mutex.ts';
-import type { Sandbox, SandboxRequest } from '../../sandbox/sandbox.ts';
+import type { Sandbox, SandboxFolders } from '../../sandbox/sandbox.ts';
 import { checkPinned, pinBroken, readPinned, type HashMemory } from './hash-skill.ts';
 import { installedFolder, installedRoot, pinOf, readLock } from './lock-file.ts';
 import { isSkillFileName } from '../scan-root.ts';
@@ -84,7 +84,7 @@ function broken(path: string, message: string): StoredBytes {
 export function lockedSandbox(sandbox: Sandbox, { pin }: Skill): Sandbox {
   if (pin === undefined) return sandbox;
   const checked = async <Outcome>(
-    { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
+    { skillDirectory }: SandboxFolders,
     use: () => Promise<Outcome>,
   ): Promise<Outcome | Readonly<{ status: 'unavailable'; message: string }>> => {
     const problem = skillDirectory === undefined ? undefined : checkPinned(skillDirectory, pin.files);

@@ -19,11 +19,13 @@ export type MovingStore = Readonly<{
   lastNumber(table: MovedTable): Promise<number>;
 }>;
 
-export type MoveTarget = MovingStore &
-  Readonly<{
-    add(table: MovedTable, rows: readonly MovedRow[]): Promise<void>;
-    setLastNumber(table: MovedTable, last: number): Promise<void>;
-  }>;
+/** Writes rows into a new store. */
+export type MoveWriter = Readonly<{
+  add(table: MovedTable, rows: readonly MovedRow[]): Promise<void>;
+  setLastNumber(table: MovedTable, last: number): Promise<void>;
+}>;
+
+export type MoveTarget = MovingStore & MoveWriter;
 
 /** What was moved of one table. `checksum` covers all rows, in any order. */
 export type Moved = Readonly<{ table: string; rows: number; checksum: string }>;

@@ -15,6 +15,7 @@ import {
   type MovedRow,
   type MovedTable,
   type MoveTarget,
+  type MoveWriter,
   type MovingStore,
 } from './move-rows.ts';
 
@@ -168,7 +169,7 @@ function toRow(row: Readonly<Record<string, unknown>>): MovedRow {
   );
 }
 
-async function writingTo(query: Query): Promise<Pick<MoveTarget, 'add' | 'setLastNumber'>> {
+async function writingTo(query: Query): Promise<MoveWriter> {
   const { rows } = await query<Readonly<{ table: string; column: string; type: string }>>(
     `SELECT table_name AS table, column_name AS column, udt_name AS type FROM information_schema.columns
      WHERE table_schema = 'skillet'`,

@@ -11,7 +11,14 @@ import { sqliteSchema } from '../sqlite/schema.ts';
 import { sqliteWords } from '../sqlite/search-said.ts';
 import { refuseTaken, writeWhole } from '../write-whole.ts';
 import { indexColumns, movedTables, wordsOf } from './moved-tables.ts';
-import { rowsAtOnce, withoutNul, type MovedRow, type MoveTarget, type MovingStore } from './move-rows.ts';
+import {
+  rowsAtOnce,
+  withoutNul,
+  type MovedRow,
+  type MoveTarget,
+  type MoveWriter,
+  type MovingStore,
+} from './move-rows.ts';
 
 /** Reads a store's file while nobody else can use it. Throws OperatorError. */
 export async function readFileStore<T>(file: string, work: (store: MovingStore) => Promise<T>): Promise<T> {
@@ -63,7 +70,7 @@ function makeTables(file: string): void {
   }
 }
 
-function writingTo(db: DatabaseSync): Pick<MoveTarget, 'add' | 'setLastNumber'> {
+function writingTo(db: DatabaseSync): MoveWriter {
   return {
     async add({ name, columns }, rows) {
       const indexed = indexColumns[name] ?? [];

@@ -1,4 +1,4 @@
-import type { Outbox } from '../outbox.ts';
+import type { SendMarks } from '../outbox.ts';
 import type { PostgresParts } from './create-postgres-store.ts';
 import { createPostgresBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
@@ -7,11 +7,7 @@ const batchSize = 200;
 type Sending = Readonly<{ key: string; fence: Fence }>;
 type Sent = Readonly<{ key: string; receipt: string }>;
 
-export function createPostgresParts({
-  database,
-  leases,
-  clock,
-}: PostgresParts): Pick<Outbox, 'sending' | 'sent'> {
+export function createPostgresParts({ database, leases, clock }: PostgresParts): SendMarks {
   const beginSend = createPostgresBatch<Sending, undefined | typeof lost>(async (sendings) => {
     const { rows } = await database.query<Readonly<{ held: readonly boolean[] }>>(
       'SELECT skillet.begin_sends($1, $2, $3, $4, $5) AS held',

@@ -1,5 +1,5 @@
 import { conversationKey } from '../../core/conversation.ts';
-import type { Outbox } from '../outbox.ts';
+import type { OwnOutbox } from '../outbox.ts';
 import type { Step } from '../store.ts';
 import type { SqliteParts } from './create-embedded-store.ts';
 import { createSqliteWorker, type Bell } from './create-worker.ts';
@@ -7,7 +7,7 @@ import { createSqliteWorker, type Bell } from './create-worker.ts';
 export function createSqliteParts(
   { connection, batch, clock, log }: SqliteParts,
   { onRing }: Bell,
-): Pick<Outbox, 'startWorker' | 'sending' | 'sent'> &
+): OwnOutbox &
   Readonly<{
     /** Adds a part inside a transaction. A known key stays as it is (Q6). */
     add(row: NonNullable<Step['outbox']>[number]): void;

@@ -6,7 +6,7 @@ import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { escapeLabels, labelsEscaped, labelled } from '../../lib/text/escape-labels.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import type { ConnectOptions, WayOut } from '../../lib/net/connect-checked.ts';
+import type { ReachOptions } from '../../lib/net/connect-checked.ts';
 import { createWorkerTask } from '../../lib/processes/worker-task.ts';
 import { fetchPage, type FetchedPage } from '../../lib/net/fetch-page.ts';
 import { decodePage, looksBinary } from './decode-page.ts';
@@ -42,9 +42,7 @@ const errorTextLimit = 1_000;
  * `web_fetch {url}` reads a public page as Markdown, JSON or text (T3). Each address is checked before connecting, and
  * the page is labelled as data (M11).
  */
-export function webFetchTool(
-  options: Readonly<{ connect?: WayOut & Pick<ConnectOptions, 'lookup'>; timeoutMs?: number }> = {},
-): Tool {
+export function webFetchTool(options: Readonly<{ connect?: ReachOptions; timeoutMs?: number }> = {}): Tool {
   const convert = createWorkerTask<HtmlPage, PageText>(new URL('./page-worker', import.meta.url), {
     ms: convertMs,
   });

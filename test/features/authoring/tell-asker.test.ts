@@ -4,15 +4,16 @@ import type { SkillUse } from '../../../src/access/decide-skill.ts';
 import { createTellAsker } from '../../../src/features/authoring/tell-asker.ts';
 import type { SkillSettings } from '../../../src/core/access-settings.ts';
 import type { ChatType } from '../../../src/core/conversation.ts';
+import type { Actor } from '../../../src/core/message.ts';
 import type { Skill } from '../../../src/core/skill.ts';
 import { createRegistry } from '../../../src/skills/registry.ts';
-import { createWrittenSkills, type SkillAsker } from '../../../src/skills/written-skills.ts';
+import { createWrittenSkills } from '../../../src/skills/written-skills.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { partOf } from '../../support/app-of.ts';
 import { makeSkill } from '../../support/make-skill.ts';
 
-const askerIn = (chat: string, chatType: ChatType = 'private'): SkillAsker => ({
+const askerIn = (chat: string, chatType: ChatType = 'private'): Actor => ({
   conversation: { channel: 'telegram', chat },
   chatType,
   external: false,
@@ -20,7 +21,7 @@ const askerIn = (chat: string, chatType: ChatType = 'private'): SkillAsker => ({
 });
 
 type Case = Readonly<{
-  asker?: SkillAsker;
+  asker?: Actor;
   settings?: SkillSettings;
   skill?: Skill | undefined;
   admitted?: boolean;
