@@ -140,12 +140,7 @@ export function createBubblewrapSandbox({
 
   async function withCommand<Result>(
     request: ShellRequest & SandboxCommand & Readonly<{ cap?: ServeCap }>,
-    how: Readonly<{
-      system: SystemMounts;
-      python: string | undefined;
-      limits: SandboxLimits;
-      session: 'new' | 'kept';
-    }>,
+    how: CommandSetup,
     use: (
       command: HostCommand,
       handshake: Handshake,
@@ -202,6 +197,15 @@ export function createBubblewrapSandbox({
     }
   }
 }
+
+/** What one command runs with. */
+type CommandSetup = Readonly<{
+  system: SystemMounts;
+  /** Path of python3 where the name `python` has to lead to it; undefined if nothing has to. */
+  python: string | undefined;
+  limits: SandboxLimits;
+  session: 'new' | 'kept';
+}>;
 
 const byKernel = 'the kernel enforces memory and the number of processes, the bot watches the others';
 const watched = 'the bot checks them from time to time, the kernel enforces none: see docs/how-to/sandbox.md';
