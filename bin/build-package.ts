@@ -3,7 +3,7 @@
  * JavaScript: `dist/` holds `src/` and `providers/` without types, and the types of `skillet/plugin`. The lock file comes
  * along as `npm-shrinkwrap.json`, for `npm ci` in the unpacked package (S5). With `--clean` both are removed.
  */
-import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
@@ -16,7 +16,9 @@ if (process.argv[2] !== '--clean') {
   for (const folder of ['src', 'providers']) copyOthers(folder);
   compile();
   describePlugins();
-  cpSync(path.join(root, 'package-lock.json'), shrinkwrap);
+  // Without the space between its values it is a quarter smaller.
+  const lock: unknown = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
+  writeFileSync(shrinkwrap, JSON.stringify(lock));
 }
 
 /** Translations, pages and plain JavaScript; what else lies about is none of the package's. */

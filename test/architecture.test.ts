@@ -56,7 +56,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^gray-matter$|^yaml$/, /^src\/skills\/parse\//],
   [
     /^smol-toml$/,
-    /^src\/config\/|^src\/skills\/install\/(?:lock-file|read-bundles)\.ts$|^src\/skills\/skill-cases\.ts$/,
+    /^src\/config\/|^src\/skills\/install\/(?:lock-file|bundle-offers)\.ts$|^src\/skills\/skill-cases\.ts$/,
   ],
   [/^@anthropic-ai\//, /^src\/agent\/models\/(?:anthropic-api|cloud-apis)\.ts$/],
   [/^just-bash$/, /^src\/sandbox\/virtual\//],

@@ -1,13 +1,27 @@
-import { progressLine, untilInterrupted } from './console.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { print, progressLine, untilInterrupted } from './console.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { SourceAddress } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import { printable, oneLine } from '../lib/text/text.ts';
-import { requestedPermissions, type SkillChange } from '../skills/install/install-compare.ts';
+import {
+  compareFiles,
+  isChanged,
+  requestedPermissions,
+  type FileChange,
+  type SkillChange,
+} from '../skills/install/install-compare.ts';
 import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
-import type { Bundle } from '../skills/install/read-bundles.ts';
-import type { SkillOffer, Refused } from '../skills/install/install-offers.ts';
+import type { Bundle, BundleServer } from '../skills/install/read-bundles.ts';
+import {
+  keptFileLines,
+  sectionOf,
+  variablesOf,
+  type OfferedBundle,
+} from '../skills/install/bundle-offers.ts';
+import { bundleFolder, type LockedBundle } from '../skills/install/lock-file.ts';
+import type { BundleOffer, SkillOffer, Refused } from '../skills/install/install-offers.ts';
 import { openSource } from '../skills/install/git-source.ts';
 import { quarantineFolder } from '../skills/install/install-skills.ts';
 
@@ -35,36 +49,64 @@ export function offerLines(offer: SkillOffer, config: Config, now: Skill | undef
   ];
 }
 
-/** The lines about a bundle: the servers that it brings, which stay off, and what of it is not read (F12). */
-export function bundleLines({ kind, name, root, servers, notes, refused }: Bundle): readonly string[] {
+/**
+ * The lines about a bundle: the servers that it brings, which stay off, with what they run, and the files that are kept
+ * for them. `used` are variables that the config uses itself (F12).
+ */
+function bundleLines(offered: OfferedBundle, used: ReadonlySet<string>): readonly string[] {
+  const { kind, name, root, servers, notes, refused } = offered.bundle;
   const row = (what: string, text: string): string => `  ${what.padEnd(12)} ${printable(text)}`;
   return [
     `bundle ${printable(name)} (${kind})${root === '' ? '' : ` in ${printable(root)}`}`,
     ...(refused === undefined ? [] : [row('not offered', refused)]),
-    ...servers.map(({ name: server, runs, host, needsFiles }) => {
-      const where = host === undefined ? 'a program' : `at ${host}`;
-      return row(
-        'server',
-        `${server}, ${where}, off: ${runs}${needsFiles ? ' (with files of the bundle)' : ''}`,
-      );
-    }),
-    ...notes.map((note) => row('note', note)),
+    ...servers.flatMap((server) => [
+      row('server', `${server.name}, ${placeOf(server)}, off: ${server.runs}`),
+      ...Object.entries(server.settings.env ?? {}).map(([key, value]) => row('', envText(key, value, used))),
+    ]),
+    ...keptFileLines(offered).map(([what, text]) => row(what, text)),
+    ...[...notes, ...offered.notes].map((note) => row('note', note)),
   ];
 }
 
+/** What a server gets as a variable. A value that names one is taken from the environment of the bot. */
+function envText(key: string, value: string, used: ReadonlySet<string>): string {
+  const name = /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
+  if (name === undefined) return `  with ${key}=${value}`;
+  return used.has(name)
+    ? `  asks for ${value} of your environment, which your config uses: it is left out`
+    : `  with ${key}, ${value} of your environment`;
+}
+
+/** Programs that fetch what they run from a registry. */
+const fetching: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx', 'docker', 'podman']);
+
+/** Where a server runs: at a host, as a program of its bundle, or as one of this machine. */
+function placeOf({ host, settings: { command = '' }, needsFiles }: BundleServer): string {
+  if (host !== undefined) return `at ${host}`;
+  if (command.startsWith('${PLUGIN_ROOT}/')) return 'a program of the bundle';
+  const how = fetching.has(command.split(/[/\\]/).at(-1) ?? '') ? ', which fetches what it runs' : '';
+  return `the program ${command} of this machine${how}${needsFiles ? ', with files of the bundle' : ''}`;
+}
+
+/** Names of variables that the config file uses, so that no server is given them by a section of a stranger. */
+export function variablesIn({ path }: Config): ReadonlySet<string> {
+  const text = path === undefined || !existsSync(path) ? '' : readFileSync(path, 'utf8');
+  return new Set([...text.matchAll(/\$([A-Z_][A-Z0-9_]*)/g)].map(([, name = '']) => name));
+}
+
 /** What an operator writes to connect the servers of bundles. Empty if there are none. */
-export function serverSections(bundles: readonly Bundle[]): readonly string[] {
+export function serverSections(bundles: readonly Bundle[], used: ReadonlySet<string>): readonly string[] {
   const servers = bundles.flatMap((bundle) => bundle.servers);
   if (servers.length === 0) return [];
-  const files = servers.some(({ needsFiles }) => needsFiles)
-    ? [
-        'Programs and files of a bundle are not installed: clone it and write its folder as /path/to/the/bundle.',
-      ]
-    : [];
   return [
     'Servers of bundles stay off. To connect one, read what it does and copy its section into config.toml:',
-    ...files,
-    ...servers.flatMap(({ config }) => ['', ...config.split('\n').map(printable)]),
+    ...servers.flatMap((server) => [
+      '',
+      ...variablesOf(server)
+        .filter((name) => used.has(name))
+        .map((name) => `# It asks for $${name}, which this config uses. That is left out.`),
+      ...sectionOf(server, used).split('\n').map(printable),
+    ]),
   ];
 }
 
@@ -77,21 +119,60 @@ export function refusedLines(refused: readonly Refused[]): readonly string[] {
 
 /** The changes of a skill: each file line by line, then what it asks for beyond the agreed version. */
 export function changeLines(name: string, { files, asksMore }: SkillChange): readonly string[] {
-  const marks = { added: '+', changed: '~', removed: '-' } as const;
   return [
-    ...files.flatMap(({ path, kind, shown }) => [
-      '',
-      `${marks[kind]} ${name}/${printable(path)} (${kind})`,
-      ...(typeof shown === 'string'
-        ? [`  ${shown}`]
-        : shown.map(({ mark, text }) => `  ${mark} ${printable(text)}`.trimEnd())),
-    ]),
+    ...files.flatMap((file) => fileLines(name, file)),
     '',
     `${name}: ${files.map(({ path, kind }) => `${kind} ${printable(path)}`).join(', ')}`,
     ...(asksMore.length === 0
       ? [`${name}: it asks for nothing more than before`]
       : asksMore.map((more) => `${name}: MORE THAN BEFORE: ${printable(more)}`)),
   ];
+}
+
+function fileLines(name: string, { path, kind, shown }: FileChange): readonly string[] {
+  const mark = { added: '+', changed: '~', removed: '-' }[kind];
+  return [
+    '',
+    `${mark} ${name}/${printable(path)} (${kind})`,
+    ...(typeof shown === 'string'
+      ? [`  ${shown}`]
+      : shown.map((line) => `  ${line.mark} ${printable(line.text)}`.trimEnd())),
+  ];
+}
+
+/** The changes of a bundle's files, and what its servers run now. */
+function bundleChangeLines(
+  dataDir: string,
+  locked: LockedBundle,
+  offered: OfferedBundle & Readonly<{ offer: BundleOffer }>,
+  used: ReadonlySet<string>,
+): readonly string[] {
+  const { name } = locked;
+  const files = compareFiles(bundleFolder(dataDir, locked), locked, offered.offer);
+  return [
+    ...files.flatMap((file) => fileLines(name, file)),
+    ...['', `${name}: ${files.map(({ path, kind }) => `${kind} ${printable(path)}`).join(', ')}`],
+    ...['', ...bundleLines(offered, used)],
+  ];
+}
+
+/** Prints what bundles bring, and for those that changed since a yes each changed line. */
+export function showBundles(
+  read: readonly OfferedBundle[],
+  {
+    dataDir,
+    agreed,
+    used,
+  }: Readonly<{ dataDir: string; agreed: readonly LockedBundle[]; used: ReadonlySet<string> }>,
+): void {
+  for (const { offer, ...of } of read) {
+    const locked = agreed.find(({ name }) => name === offer?.name);
+    const lines =
+      offer === undefined || locked === undefined || !isChanged(locked, offer)
+        ? bundleLines({ ...of, offer }, used)
+        : bundleChangeLines(dataDir, locked, { ...of, offer }, used);
+    for (const line of lines) print(line);
+  }
 }
 
 function replaces(now: Skill | undefined): readonly string[] {

@@ -1,19 +1,26 @@
 import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
 import type { Config } from '../config/complete-config.ts';
-import type { LockedSkill } from '../skills/install/lock-file.ts';
+import type { LockedSkill, LockedSource } from '../skills/install/lock-file.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest, printable } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
 import { installLimits } from '../skills/install/install-source.ts';
-import { readOffers, type Offers, type SkillOffer } from '../skills/install/install-offers.ts';
+import { readBundleFiles, type OfferedBundle } from '../skills/install/bundle-offers.ts';
+import {
+  readOffers,
+  type BundleOffer,
+  type Offers,
+  type SkillOffer,
+} from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import {
-  bundleLines,
   changeLines,
   offerLines,
   refusedLines,
   serverSections,
+  showBundles,
+  variablesIn,
   withSource,
 } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
@@ -54,36 +61,67 @@ export async function addSkills(
       strict: config.skills.strict,
       wanted: (name) => (names?.includes(name) ?? true) && !except.includes(name),
     });
+    const read = await readBundleFiles(snapshot, found.bundles, installLimits);
     const locked = known?.locked?.skills ?? [];
     const elsewhere = installedElsewhere(config, source);
     const { taken, free, offers } = sortOffers(found.offers, { locked, elsewhere });
-    for (const line of [...found.bundles.flatMap(bundleLines), ...refusedLines(found.refused)]) print(line);
+    // Who names skills wants these alone.
+    const bundles = names === undefined ? newBundles(read, known?.locked) : [];
+    const used = variablesIn(config);
+    showBundles(read, { dataDir, agreed: known?.locked?.bundles ?? [], used });
+    for (const line of refusedLines(found.refused)) print(line);
     for (const { name } of taken)
       print(
         `left out: ${printable(name)} is installed from ${elsewhere.get(name)}; to take it from here, "${skilletHere()} skill remove ${name}" first`,
       );
     refuseAbsent(found, { names: names ?? [], except });
-    refuseNothing(found, source, snapshot.entries.length);
+    const hasPrograms = read.some(({ offer }) => offer !== undefined);
+    if (!hasPrograms) refuseNothing(found, source, snapshot.entries.length);
     const { commit } = snapshot;
     const from = { source, ref, commit };
-    if (offers.length === 0) {
+    if (offers.length + bundles.length === 0) {
       // No file changes, but later looks use this ref.
       if (locked.length > 0 && known?.locked?.ref !== ref)
         installSkills(dataDir, { ...from, offers, at: Date.now() });
       if (found.refused.length + taken.length > 0) process.exitCode = 1;
-      return print(free.length > 0 ? 'All of it is installed and up to date.' : 'Nothing can be installed.');
+      const isThere = free.length > 0 || hasPrograms;
+      return print(isThere ? 'All of it is installed and up to date.' : 'Nothing can be installed.');
     }
     await showOffers(offers, config, { source, ref, commit, locked });
     print('');
-    const answer = await agree(`Install ${namesOf(offers)}?`, options.yes === true);
-    if (!isYes(answer)) return;
-    const at = Date.now();
-    installSkills(dataDir, { ...from, offers, at });
-    const skills = offers.map(({ name }) => name);
-    await askBot(options.config, 'skills installed', { source, commit, skills });
-    print(`Installed: ${namesOf(offers)}. A running bot uses it at once.`);
-    const sections = serverSections(found.bundles);
+    if (!(await installAgreed(dataDir, { ...from, offers, bundles }, options))) return;
+    const sections = serverSections(found.bundles, used);
     if (sections.length > 0) print(`\n${sections.join('\n')}`);
+  });
+}
+
+type ToInstall = Omit<Parameters<typeof installSkills>[1], 'at' | 'bundles'> &
+  Readonly<{ bundles: readonly BundleOffer[] }>;
+
+/** Installs what was shown, after a yes. False if there was none. */
+async function installAgreed(
+  dataDir: string,
+  shown: ToInstall,
+  { config: flag, yes }: SharedOptions & Readonly<{ yes?: boolean }>,
+): Promise<boolean> {
+  const { source, commit, offers, bundles } = shown;
+  const all = namesOf([...offers, ...bundles.map(({ name }) => ({ name: `the programs of ${name}` }))]);
+  if (!isYes(await agree(`Install ${all}?`, yes === true))) return false;
+  installSkills(dataDir, { ...shown, at: Date.now() });
+  const skills = [...offers, ...bundles].map(({ name }) => name);
+  await askBot(flag, 'skills installed', { source, commit, skills });
+  print(`Installed: ${all}.${offers.length === 0 ? '' : ' A running bot uses it at once.'}`);
+  return true;
+}
+
+/** Bundles with files to keep, if they are new or differ from what was agreed to. */
+function newBundles(
+  read: readonly OfferedBundle[],
+  locked: LockedSource | undefined,
+): readonly BundleOffer[] {
+  return read.flatMap(({ offer }) => {
+    const agreed = locked?.bundles?.find(({ name }) => name === offer?.name);
+    return offer === undefined || (agreed !== undefined && !isChanged(agreed, offer)) ? [] : [offer];
   });
 }
 
@@ -176,6 +214,6 @@ function complainOfAbsent(
   );
 }
 
-function namesOf(offers: readonly SkillOffer[]): string {
+function namesOf(offers: readonly Readonly<{ name: string }>[]): string {
   return offers.map(({ name }) => printable(name)).join(', ');
 }

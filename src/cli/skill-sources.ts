@@ -4,6 +4,8 @@ import { addressText } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import { slugOf } from '../core/skill.ts';
 import { removeSkills } from '../skills/install/install-skills.ts';
+import { existsSync } from 'node:fs';
+import { dataOfBundle, placeOfBundle } from '../skills/install/bundle-place.ts';
 import { checkPinned } from '../skills/install/hash-skill.ts';
 import { installedFolder } from '../skills/install/lock-file.ts';
 import { printable } from '../lib/text/text.ts';
@@ -36,11 +38,19 @@ export async function listSources({ config: flag, json }: SharedOptions): Promis
         problem,
       };
     }),
+    bundles: (locked?.bundles ?? []).map(({ name, commit, agreedAt, files }) => {
+      const place = placeOfBundle(config.bot.dataDir, name);
+      const problem = place.ok ? undefined : place.problem;
+      return { name, commit, agreedAt, files: files.length, problem };
+    }),
   }));
-  if (rows.some(({ skills }) => skills.some(({ problem }) => problem !== undefined))) process.exitCode = 1;
+  if (
+    rows.some(({ skills, bundles }) => [...skills, ...bundles].some(({ problem }) => problem !== undefined))
+  )
+    process.exitCode = 1;
   if (json === true) return printJson(rows);
   printList(
-    rows.flatMap(({ source, ref, inConfig, agreed, skills }) => [
+    rows.flatMap(({ source, ref, inConfig, agreed, skills, bundles }) => [
       `${source}${ref === undefined ? '' : ` (${ref})`}${inConfig ? ', in config' : ''}`,
       ...(agreed
         ? []
@@ -53,6 +63,10 @@ export async function listSources({ config: flag, json }: SharedOptions): Promis
           ...(problem === undefined ? [] : [wrong]),
         ];
       }),
+      ...bundles.flatMap(({ name, files, agreedAt, problem }) => [
+        `  programs of ${name}  ${files} files, agreed to on ${agreedAt.slice(0, 10)}`,
+        ...(problem === undefined ? [] : [`    not in use: ${problem}`]),
+      ]),
     ]),
     `There are no sources. Begin with "${skilletHere()} skill add owner/name".`,
   );
@@ -95,10 +109,19 @@ export async function removeInstalled({
     throw new OperatorError(
       `Nothing is installed under "${what}". "${skilletHere()} skill sources" shows what is.`,
     );
-  const names = gone.map(({ skill }) => skill.name);
+  const names = gone.map(({ name }) => name);
   const from = gone[0]?.source ?? what;
   await askBot(flag, 'skills removed', { source: from, skills: names });
-  print(`Removed: ${names.join(', ')}. A running bot stops offering it at once.`);
+  const told = gone.map(({ kind, name }) => (kind === 'skill' ? name : `the programs of ${name}`));
+  print(`Removed: ${told.join(', ')}. A running bot stops offering skills at once.`);
+  for (const { kind, source, name } of gone) {
+    if (kind === 'skill') continue;
+    for (const [server, { bundle }] of Object.entries(config.mcp))
+      if (bundle === name)
+        print(`[mcp.${server}] in the config points there: remove it. Its server does not start any more.`);
+    const data = dataOfBundle(dataDir, { source, name });
+    if (existsSync(data)) print(`What its servers keep stays in ${data}: remove it if nobody needs it.`);
+  }
 }
 
 function findingLines(finding: SourceFinding): readonly string[] {

@@ -212,7 +212,9 @@ function otherForms(data: unknown): readonly FromEnvironment[] {
       const isCredential = isSecretKey(path) || path.includes('headers') || /url$/.test(String(path.at(-1)));
       const match = whole.exec(value) ?? (isCredential ? inside.exec(value) : null);
       const name = match?.slice(1).find((one) => one !== undefined);
-      if (name !== undefined) found.push({ path, name: name.toUpperCase() });
+      // Places of a bundle, which its server gets when it starts (F12).
+      const isPlace = path[0] === 'mcp' && /^PLUGIN_(?:ROOT|DATA)$/.test(name ?? '');
+      if (name !== undefined && !isPlace) found.push({ path, name: name.toUpperCase() });
     } else if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
       for (const [key, inner] of Object.entries(value))
         visit(inner, [...path, Array.isArray(value) ? Number(key) : key]);

@@ -204,6 +204,7 @@ const mcpServer = section(
   {
     command: z.string().min(1).optional(),
     args: z.array(z.string()).default([]),
+    bundle: z.string().min(1).optional(),
     env: textTable.default({}),
     url: httpUrl.optional(),
     headers: textTable.default({}),
@@ -221,6 +222,10 @@ const mcpServer = section(
     if ((table['command'] === undefined) === (table['url'] === undefined)) {
       complain([], 'a server has either command or url');
     }
+    if (table['bundle'] !== undefined && table['url'] !== undefined)
+      complain(['bundle'], 'only a server with a command is in a bundle');
+    if (table['bundle'] === undefined && /\$\{PLUGIN_(?:ROOT|DATA)\}/.test(JSON.stringify(table)))
+      complain([], 'write bundle = "NAME" beside ${PLUGIN_ROOT} or ${PLUGIN_DATA}');
     checkSignIn(table, complain);
   },
 );

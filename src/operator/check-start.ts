@@ -18,6 +18,7 @@ import { tryFolders } from '../store/make-folders.ts';
 import { serverEnvironment } from '../lib/processes/server-environment.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 import { hostAndPort, whyNotListening } from '../lib/text/text.ts';
+import { placeOfBundle } from '../skills/install/bundle-place.ts';
 import { skillRoots } from '../skills/open-library.ts';
 import type { ConfigFinding } from '../features/kit.ts';
 import { featureChecks } from '../features/list.ts';
@@ -194,10 +195,14 @@ function checkModels({ models, agent }: Config): readonly Finding[] {
   return [...keyless, ...lacking, ...away];
 }
 
-function checkPrograms({ mcp, path: file }: Config, env: Env): readonly Finding[] {
+function checkPrograms({ mcp, bot, path: file }: Config, env: Env): readonly Finding[] {
   const cwd = file === undefined ? process.cwd() : path.dirname(file);
-  return Object.entries(mcp).flatMap(([name, { command, env: given }]) => {
-    if (command === undefined) return [];
+  return Object.entries(mcp).flatMap(([name, { command: written, bundle, env: given }]) => {
+    if (written === undefined) return [];
+    const place = bundle === undefined ? undefined : placeOfBundle(path.resolve(bot.dataDir), bundle);
+    // What is wrong with a bundle is a finding of its own.
+    if (place?.ok === false) return [];
+    const command = written.replace('${PLUGIN_ROOT}', place?.root ?? '');
     const folders = serverEnvironment(env, given)['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
     const at = path.resolve(cwd, command);
     const found = command.includes('/')

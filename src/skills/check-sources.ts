@@ -3,6 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { compareSkill, isChanged } from './install/install-compare.ts';
 import { installLimits, type InstallLimits } from './install/install-source.ts';
 import { openSource } from './install/git-source.ts';
+import { readBundleFiles } from './install/bundle-offers.ts';
 import { readOffers } from './install/install-offers.ts';
 import { contentHash } from './install/lock-file.ts';
 import { quarantineFolder } from './install/install-skills.ts';
@@ -67,7 +68,11 @@ async function checkSource(
   });
   try {
     const wanted = (name: string): boolean => installed.some((skill) => skill.name === name);
-    const { offers, others } = await readOffers(snapshot, { limits, strict: config.skills.strict, wanted });
+    const { offers, others, bundles } = await readOffers(snapshot, {
+      limits,
+      strict: config.skills.strict,
+      wanted,
+    });
     const changed = installed.flatMap((skill) => {
       const offer = offers.find(({ name }) => name === skill.name);
       if (offer === undefined || !isChanged(skill, offer)) return [];
@@ -79,11 +84,19 @@ async function checkSource(
         },
       ];
     });
-    const gone = installed
-      .map(({ name }) => name)
-      .filter((name) => !offers.some((offer) => offer.name === name));
+    const kept = await readBundleFiles(snapshot, bundles, limits);
+    const programs = (locked?.bundles ?? []).flatMap((bundle) => {
+      const offer = kept.find((one) => one.offer?.name === bundle.name)?.offer;
+      if (offer === undefined || !isChanged(bundle, offer)) return [];
+      const { name } = bundle;
+      return [{ name, content: contentHash(offer), asksMore: ['other files for its servers'] }];
+    });
+    const gone = [
+      ...installed.filter(({ name }) => !offers.some((offer) => offer.name === name)),
+      ...(locked?.bundles ?? []).filter(({ name }) => !kept.some(({ offer }) => offer?.name === name)),
+    ].map(({ name }) => name);
     const { commit } = snapshot;
-    return { ok: true as const, commit, changed, gone, others };
+    return { ok: true as const, commit, changed: [...changed, ...programs], gone, others };
   } finally {
     snapshot.close();
   }

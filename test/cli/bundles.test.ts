@@ -58,7 +58,7 @@ test('F12 a package of Agent Plugins: skills are installed, servers are shown wi
   assert.match(stdout, /^bundle acme\.tools \(Agent Plugins\)$/m);
   assert.match(
     stdout,
-    /server +local, a program, off: \.\/bin\/validator --data \$\{PLUGIN_DATA\}\/x \(with files of the bundle\)/,
+    /server +local, a program of the bundle, off: \.\/bin\/validator --data \$\{PLUGIN_DATA\}\/x\n +with CONFIG=\$\{PLUGIN_ROOT\}\/c\.json$/m,
   );
   assert.match(
     stdout,
@@ -68,7 +68,7 @@ test('F12 a package of Agent Plugins: skills are installed, servers are shown wi
   assert.match(stdout, /server old is left out: it speaks the old SSE transport/);
   for (const name of ['escapes', 'plain', 'extra'])
     assert.match(stdout, new RegExp(`server ${name} is left out: its entry in mcp\\.json is wrong`));
-  assert.match(stdout, /^Installed: deploy\. /m, 'skills/NAME and no deeper');
+  assert.match(stdout, /^Installed: deploy, the programs of acme\.tools\. /m, 'skills/NAME and no deeper');
   const parsed = parseConfig(sectionsIn(stdout), { env: {}, cwd: home.folder, home: home.folder });
   assert.ok(parsed.ok, JSON.stringify(parsed));
   assert.deepEqual(Object.keys(parsed.config.mcp), ['local', 'deploy-api']);
@@ -130,9 +130,15 @@ test('F12 S18 a bundle of Claude Code: skills, servers of .mcp.json and of its m
   });
   assert.equal(code, 0, stdout);
   assert.match(stdout, /^bundle flow \(Claude Code\)$/m);
-  assert.match(stdout, /server +inline, a program, off: npx -y flow-mcp$/m);
+  assert.match(
+    stdout,
+    /server +inline, the program npx of this machine, which fetches what it runs, off: npx -y flow-mcp$/m,
+  );
   assert.match(stdout, /server +api, at api\.example\.com, off/);
-  assert.match(stdout, /server +own, a program, off: .*\(with files of the bundle\)/);
+  assert.match(
+    stdout,
+    /server +own, a program of the bundle, off: \$\{CLAUDE_PLUGIN_ROOT\}\/server\.js\n +with KEY, \$FLOW_KEY of your environment$/m,
+  );
   assert.match(stdout, /server nothing is left out: it has neither command nor url/);
   assert.match(stdout, /note +commands, hooks: only skills and servers are read/);
   assert.ok(!stdout.includes('\u001b'), 'no text of strangers steers the terminal');
@@ -155,7 +161,10 @@ test('F12 servers at the top of .mcp.json, or in a file that the manifest names,
     'c/skills/c/SKILL.md': skill('c'),
   });
   assert.match(stdout, /server +linear, at mcp\.linear\.app, off/);
-  assert.match(stdout, /server +more, a program, off: uvx more$/m);
+  assert.match(
+    stdout,
+    /server +more, the program uvx of this machine, which fetches what it runs, off: uvx more$/m,
+  );
 });
 
 test('F12 a plugin.json of another program is no bundle', async (t) => {

@@ -270,7 +270,7 @@ test('D6 installing again what is there mends what was changed; removing leaves 
   assert.ok(await home.load());
   const gone = removeSkills(home.dataDir, (_source, { name }) => name === 'greet');
   assert.deepEqual(
-    gone.map(({ skill }) => skill.name),
+    gone.map(({ name }) => name),
     ['greet'],
   );
   assert.equal(await home.load(), undefined);

@@ -275,6 +275,6 @@ function distinct(server: string, tools: readonly McpDefinition[], log: Log): re
 }
 
 /** The settings that need a new connection if they change. Rules and trust are read at each use. */
-function openedWith({ command, args, env, url, headers }: McpSettings): string {
-  return JSON.stringify([command, args, env, url, headers]);
+function openedWith({ command, args, bundle, env, url, headers }: McpSettings): string {
+  return JSON.stringify([command, args, bundle, env, url, headers]);
 }

@@ -15,6 +15,7 @@ import { createServerAccounts, type ServerAccounts } from './accounts/create-ser
 import { createPersonLinks, type PersonLinks } from './accounts/person-links.ts';
 import { createPersonTools } from './accounts/person-tools.ts';
 import { signedFetch } from './accounts/signed-fetch.ts';
+import { settingsInPlace } from './bundle-settings.ts';
 import { signedIn } from './mcp-settings.ts';
 import type { Say, Words } from '../../core/texts/say.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
@@ -42,6 +43,10 @@ export function createMcp(app: App): ConfiguredServers &
       await replies.tellOwners(key, words);
     },
     process: { env, cwd: file === undefined ? process.cwd() : path.dirname(file) },
+    async connect(of, options) {
+      const { settings, cwd } = settingsInPlace(of, { dataDir: runtime().config.bot.dataDir, ...options });
+      return (await import('./connect-once.ts')).connectOnce(settings, { ...options, cwd });
+    },
     redact,
     clock,
     log,

@@ -9,6 +9,7 @@ import type { FeatureKit } from '../kit.ts';
 import { accountCommandRows, accountCommands } from './accounts/account-commands.ts';
 import { accountsAtRest, accountsOfDesk } from './accounts/account-operations.ts';
 import { accountChecks, accountReasons } from './accounts/check-accounts.ts';
+import { bundleChecks, bundleReasons } from './bundle-settings.ts';
 import { createMcp } from './create-mcp.ts';
 import { signedIn } from './mcp-settings.ts';
 import { mcpOperations } from './operations.ts';
@@ -19,8 +20,8 @@ import { serverStates } from './server-state.ts';
 export const mcp = {
   create: createMcpFeature,
   commands: accountCommandRows,
-  checks: accountChecks,
-  reasons: accountReasons,
+  checks: (config) => [...accountChecks(config), ...bundleChecks(config)],
+  reasons: { ...accountReasons, ...bundleReasons },
   atRest(desk: Desk) {
     const { store, audit } = desk;
     const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });

@@ -8,9 +8,9 @@ export type McpSettings = Config['mcp'][string];
 export const mostTools = 256;
 
 /** Identifies a server, without its secrets. If it changes, the operator has to approve the tools again (X7). */
-export function identityOf({ command, args, url }: McpSettings): string {
+export function identityOf({ command, args, url, bundle }: McpSettings): string {
   return createHash('sha256')
-    .update(JSON.stringify([command ?? '', args, url ?? '']))
+    .update(JSON.stringify([command ?? '', args, url ?? ''].concat(bundle ?? [])))
     .digest('hex');
 }
 

@@ -6,6 +6,7 @@ import type { Config } from '../../config/complete-config.ts';
 import { envFileOf } from '../../config/load-config.ts';
 import { outgoingGroup } from '../../replies/artifacts.ts';
 import { receivedGroup } from '../../runs/received-files.ts';
+import { bundleDataRoot } from '../../skills/install/bundle-place.ts';
 import { installedRoot, lockPath } from '../../skills/install/lock-file.ts';
 import { writtenRoot } from '../../skills/open-library.ts';
 import { chatGroup } from '../../tools/built-in/run-folders.ts';
@@ -47,6 +48,7 @@ export function archiveParts(config: Config): readonly ArchivePart[] {
     { name: 'data/installed', at: installedRoot(dataDir), kind: 'folder', group: 'skills' },
     { name: 'workspace/skills', at: writtenRoot(config), kind: 'folder', group: 'skills' },
     { name: 'user-skills', at: skills.userDir, kind: 'folder', group: 'skills', shared: true },
+    { name: 'data/bundle-data', at: bundleDataRoot(dataDir), kind: 'folder', group: 'files' },
     { name: 'workspace/chats', at: path.join(workspace, chatGroup), kind: 'folder', group: 'files' },
     { name: 'workspace/received', at: path.join(workspace, receivedGroup), kind: 'folder', group: 'files' },
     { name: 'workspace/outgoing', at: path.join(workspace, outgoingGroup), kind: 'folder', group: 'files' },

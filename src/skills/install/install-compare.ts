@@ -1,6 +1,6 @@
 import { decodeText } from '../../lib/text/text.ts';
 import { sizeText } from './install-source.ts';
-import type { SkillOffer, OfferedFile } from './install-offers.ts';
+import type { BundleOffer, SkillOffer, OfferedFile } from './install-offers.ts';
 import { readPinned } from './hash-skill.ts';
 import { contentHash, installedFolder, type LockedSkill } from './lock-file.ts';
 import { skillFileOf } from './locked-skill-store.ts';
@@ -13,7 +13,8 @@ const around = 3;
 /** How many pairs of lines are compared. In a larger file the whole middle is shown as replaced. */
 const pairLimit = 4_000_000;
 
-type FileChange = Readonly<{
+/** How a file differs from the agreed one of its path. */
+export type FileChange = Readonly<{
   path: string;
   kind: 'added' | 'changed' | 'removed';
   /** The changed lines. A sentence instead if the file is no text, or the approved bytes are gone. */
@@ -23,27 +24,14 @@ type FileChange = Readonly<{
 export type SkillChange = Readonly<{ files: readonly FileChange[]; asksMore: readonly string[] }>;
 
 /** Whether the offered files differ from those that were approved. */
-export function isChanged(locked: LockedSkill, { name, files }: SkillOffer): boolean {
+export function isChanged(locked: LockedSkill, { name, files }: BundleOffer): boolean {
   return contentHash(locked) !== contentHash({ name, files });
 }
 
 export function compareSkill(dataDir: string, locked: LockedSkill, offer: SkillOffer): SkillChange {
   const folder = installedFolder(dataDir, locked);
-  const agreed = (path: string): Uint8Array | undefined => {
-    const read = readPinned(folder, locked.files, path);
-    return read.ok ? read.bytes : undefined;
-  };
-  const before = new Map(locked.files.map(({ path, sha256 }) => [path, sha256]));
-  const after = new Map(offer.files.map((file) => [file.path, file]));
-  const files: FileChange[] = [];
-  for (const path of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-    const file = after.get(path);
-    if (before.get(path) === file?.sha256) continue;
-    const kind = file === undefined ? 'removed' : before.has(path) ? 'changed' : 'added';
-    files.push({ path, kind, shown: show(kind === 'added' ? Buffer.alloc(0) : agreed(path), file) });
-  }
   const skillFile = skillFileOf(locked.files);
-  const bytes = agreed(skillFile);
+  const bytes = agreedBytes(folder, locked, skillFile);
   const place = { path: skillFile, directory: folder, origin: 'installed' as const };
   const was =
     bytes === undefined
@@ -54,7 +42,27 @@ export function compareSkill(dataDir: string, locked: LockedSkill, offer: SkillO
           false,
         );
   const more = was?.ok === true ? requestsMore(was.definition, offer.definition) : unknown;
-  return { files, asksMore: more };
+  return { files: compareFiles(folder, locked, offer), asksMore: more };
+}
+
+/** The files that differ from the agreed ones in this folder. */
+export function compareFiles(folder: string, locked: LockedSkill, offer: BundleOffer): readonly FileChange[] {
+  const before = new Map(locked.files.map(({ path, sha256 }) => [path, sha256]));
+  const after = new Map(offer.files.map((file) => [file.path, file]));
+  const files: FileChange[] = [];
+  for (const path of [...new Set([...before.keys(), ...after.keys()])].sort()) {
+    const file = after.get(path);
+    if (before.get(path) === file?.sha256) continue;
+    const kind = file === undefined ? 'removed' : before.has(path) ? 'changed' : 'added';
+    const agreed = kind === 'added' ? Buffer.alloc(0) : agreedBytes(folder, locked, path);
+    files.push({ path, kind, shown: show(agreed, file) });
+  }
+  return files;
+}
+
+function agreedBytes(folder: string, { files }: LockedSkill, path: string): Uint8Array | undefined {
+  const read = readPinned(folder, files, path);
+  return read.ok ? read.bytes : undefined;
 }
 
 const unknown = ['what was agreed to can no longer be read here: look at all that it asks for'];

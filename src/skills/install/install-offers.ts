@@ -13,16 +13,21 @@ import { isScriptPath } from '../skill-files.ts';
 /** A file with exactly the bytes that would be installed. */
 export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
 
-export type SkillOffer = Readonly<{
+/** Files that are installed together under a name. `path` is their folder in the source. */
+export type BundleOffer = Readonly<{
   name: string;
   path: string;
-  definition: Definition;
-  /** All files of the skill, in path order. */
+  /** All of them, in path order. */
   files: readonly OfferedFile[];
-  scripts: readonly OfferedFile[];
-  /** Problems of the skill, and what was left out of it. */
-  diagnostics: readonly Diagnostic[];
 }>;
+
+export type SkillOffer = BundleOffer &
+  Readonly<{
+    definition: Definition;
+    scripts: readonly OfferedFile[];
+    /** Problems of the skill, and what was left out of it. */
+    diagnostics: readonly Diagnostic[];
+  }>;
 
 export type Refused = Readonly<{ name: string; path: string; problems: readonly string[] }>;
 
@@ -74,7 +79,7 @@ export async function readOffers(
       const problems = read.diagnostics.map(({ code, message }) => `${code}: ${message}`);
       refused.push({ name, path: each.path, problems });
     } else {
-      const { problems, notes } = inspect(each, limits);
+      const { problems, notes } = inspectFiles(each, limits);
       const twice = chosen.find(({ definition }) => definition.name === name);
       // Repositories keep the same skill once for each program, such as `skills/x` and `.claude/skills/x`.
       if (twice !== undefined && twice.bytes.equals(bytes)) continue;
@@ -150,12 +155,13 @@ function pathInSkill(found: FoundInSource, { path }: SourceEntry): string {
   return found.path === '' ? path : path.slice(found.path.length + 1);
 }
 
-function plainFiles({ entries }: FoundInSource): readonly SourceEntry[] {
+function plainFiles({ entries }: Readonly<{ entries: readonly SourceEntry[] }>): readonly SourceEntry[] {
   return entries.filter(({ kind }) => kind === 'file');
 }
 
-function inspect(
-  found: FoundInSource,
+/** What forbids to install these files, and what of them is left out. */
+export function inspectFiles(
+  found: Readonly<{ entries: readonly SourceEntry[] }>,
   limits: InstallLimits,
 ): Readonly<{ problems: readonly string[]; notes: readonly Diagnostic[] }> {
   const problems: string[] = [];

@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -13,13 +14,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { lockOwner } from '../../store/sqlite/lock-owner.ts';
-import type { SkillOffer } from './install-offers.ts';
+import type { BundleOffer, SkillOffer } from './install-offers.ts';
 import { checkPinned } from './hash-skill.ts';
 import {
-  contentHash,
+  bundleFolder,
   installedFolder,
   installedRoot,
   lockPath,
@@ -37,6 +38,8 @@ type Agreement = Readonly<{
   ref?: string;
   commit?: string;
   offers: readonly SkillOffer[];
+  /** Bundles whose files are kept. Undefined: none. */
+  bundles?: readonly BundleOffer[];
   /** When somebody approved it, in Unix milliseconds. */
   at: number;
 }>;
@@ -61,14 +64,15 @@ export function quarantineFolder(dataDir: string): string {
  * if the lock can't be read or is in use, or if a name is installed from elsewhere.
  */
 export function installSkills(dataDir: string, agreement: Agreement): void {
-  const { source, ref, commit, offers, at } = agreement;
-  const agreed = offers.map(({ name, path, files }): LockedSkill => ({
+  const { source, ref, commit, offers, bundles = [], at } = agreement;
+  const toLocked = ({ name, path, files }: BundleOffer): LockedSkill => ({
     name,
     path,
     commit,
     agreedAt: new Date(at).toISOString(),
     files: files.map(({ path: file, sha256 }) => ({ path: file, sha256 })),
-  }));
+  });
+  const [agreed, kept] = [offers.map(toLocked), bundles.map(toLocked)];
   changeLock(dataDir, (lock) => {
     for (const { name } of agreed) {
       const other = lock.sources.find(
@@ -79,35 +83,70 @@ export function installSkills(dataDir: string, agreement: Agreement): void {
           `"${name}" is installed from ${other.source}: remove it there first, or leave it out.`,
         );
     }
-    for (const [index, skill] of agreed.entries()) putInPlace(dataDir, skill, offers[index]);
+    for (const { name } of kept) refuseSecondBundle(lock, name, source);
+    for (const [index, skill] of agreed.entries())
+      putInPlace(dataDir, installedFolder(dataDir, skill), { skill, offer: offers[index], modes: own });
+    for (const [index, bundle] of kept.entries())
+      putInPlace(dataDir, bundleFolder(dataDir, bundle), {
+        skill: bundle,
+        offer: bundles[index],
+        modes: readOnly,
+      });
     const before = lock.sources.find((each) => each.source === source);
     for (const old of before?.skills ?? []) noteUse(dirname(installedFolder(dataDir, old)), at);
-    const kept = (before?.skills ?? []).filter(({ name }) => !agreed.some((one) => one.name === name));
-    const skills = [...kept, ...agreed].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const changed: LockedSource = { source, ref, skills };
+    for (const old of before?.bundles ?? []) noteUse(dirname(bundleFolder(dataDir, old)), at);
+    const changed: LockedSource = {
+      ...{ source, ref, skills: withNew(before?.skills, agreed) },
+      bundles: withNew(before?.bundles, kept),
+    };
     const others = lock.sources.filter((each) => each.source !== source);
     return { sources: [...others, changed].sort((a, b) => (a.source < b.source ? -1 : 1)) };
   });
   sweep(dataDir, at);
 }
 
-/** Removes skills from lock and disk, and drops sources that have none left. Returns the removed ones. */
+function withNew(
+  before: readonly LockedSkill[] = [],
+  agreed: readonly LockedSkill[],
+): readonly LockedSkill[] {
+  const kept = before.filter(({ name }) => !agreed.some((one) => one.name === name));
+  return [...kept, ...agreed].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** `[mcp.NAME] bundle` names a bundle without its source, so there is one of each name. */
+function refuseSecondBundle(lock: Lock, name: string, source: string): void {
+  const other = lock.sources.find(
+    (each) => each.source !== source && each.bundles?.some((one) => one.name === name),
+  );
+  if (other !== undefined)
+    throw new OperatorError(`The bundle "${name}" is kept from ${other.source}: remove that first.`);
+}
+
+type Removed = Readonly<{ source: string; kind: 'skill' | 'bundle'; name: string }>;
+
+/**
+ * Removes skills and files of bundles from lock and disk, and drops sources that have none left. Returns what was
+ * removed.
+ */
 export function removeSkills(
   dataDir: string,
-  isGone: (source: LockedSource, skill: LockedSkill) => boolean,
-): readonly Readonly<{ source: string; skill: LockedSkill }>[] {
-  const gone: { source: string; skill: LockedSkill }[] = [];
+  isGone: (source: LockedSource, one: LockedSkill) => boolean,
+): readonly Removed[] {
+  const gone: (Removed & { folder: string })[] = [];
   changeLock(dataDir, (lock) => {
-    const sources = lock.sources.map((source) => {
-      const skills = source.skills.filter((skill) => !isGone(source, skill));
-      for (const skill of source.skills)
-        if (!skills.includes(skill)) gone.push({ source: source.source, skill });
-      return { ...source, skills };
+    const sources = lock.sources.map((each) => {
+      const left = (all: readonly LockedSkill[], kind: Removed['kind']): readonly LockedSkill[] =>
+        all.filter((one) => {
+          if (!isGone(each, one)) return true;
+          const folder = (kind === 'skill' ? installedFolder : bundleFolder)(dataDir, one);
+          gone.push({ source: each.source, kind, name: one.name, folder });
+          return false;
+        });
+      return { ...each, skills: left(each.skills, 'skill'), bundles: left(each.bundles ?? [], 'bundle') };
     });
-    return { sources: sources.filter(({ skills }) => skills.length > 0) };
+    return { sources: sources.filter(({ skills, bundles }) => skills.length + bundles.length > 0) };
   });
-  for (const { skill } of gone)
-    rmSync(dirname(installedFolder(dataDir, skill)), { recursive: true, force: true });
+  for (const { folder } of gone) rmSync(dirname(folder), { recursive: true, force: true });
   return gone;
 }
 
@@ -129,15 +168,24 @@ function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {
   }
 }
 
-function putInPlace(dataDir: string, skill: LockedSkill, offer: SkillOffer | undefined): void {
-  const folder = installedFolder(dataDir, skill);
-  if (existsSync(folder) && checkPinned(folder, skill.files) === undefined) return;
+type Modes = Readonly<{ program: number; file: number }>;
+const own: Modes = { program: 0o700, file: 0o600 };
+/** Servers run these files, and write into a folder of their own. */
+const readOnly: Modes = { program: 0o500, file: 0o400 };
+
+function putInPlace(
+  dataDir: string,
+  folder: string,
+  { skill, offer, modes }: Readonly<{ skill: LockedSkill; offer: BundleOffer | undefined; modes: Modes }>,
+): void {
+  const isFolder = lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder && checkPinned(folder, skill.files) === undefined) return;
   const aside = quarantineFolder(dataDir);
   try {
     for (const { path, bytes, executable } of offer?.files ?? []) {
       const target = join(aside, skill.name, path);
       mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-      writeNew(target, bytes, executable ? 0o700 : 0o600);
+      writeNew(target, bytes, executable ? modes.program : modes.file);
     }
     const problem = checkPinned(join(aside, skill.name), skill.files);
     if (problem !== undefined) throw new OperatorError(`${skill.name} could not be written: ${problem}.`);
@@ -167,8 +215,15 @@ function noteUse(folder: string, now: number): void {
 function sweep(dataDir: string, now: number): void {
   const reading = readLock(dataDir);
   if (!reading.ok) return;
-  const used = new Set(reading.lock.sources.flatMap(({ skills }) => skills.map(contentHash)));
   const root = installedRoot(dataDir);
+  const used = new Set(
+    reading.lock.sources
+      .flatMap(({ skills, bundles = [] }) => [
+        ...skills.map((skill) => installedFolder(dataDir, skill)),
+        ...bundles.map((bundle) => bundleFolder(dataDir, bundle)),
+      ])
+      .map((folder) => basename(dirname(folder))),
+  );
   for (const name of readdirSync(root)) {
     if (!/^[0-9a-f]{64}$/.test(name) || used.has(name)) continue;
     const folder = join(root, name);

@@ -16,11 +16,16 @@ export type LockedSkill = Readonly<{
   files: readonly PinnedFile[];
 }>;
 
+/** A bundle whose files its servers need (F12). `path` is its folder in the source. */
+export type LockedBundle = LockedSkill;
+
 export type LockedSource = Readonly<{
   source: string;
   /** Branch, tag or commit. Undefined: the default branch. */
   ref?: string;
   skills: readonly LockedSkill[];
+  /** Undefined if no bundle of this source keeps files. */
+  bundles?: readonly LockedBundle[];
 }>;
 
 /** What `skills.lock.toml` says: approved skills by source. Each name is in it once. */
@@ -38,6 +43,17 @@ const fileLine = z.codec(
     encode: ({ sha256, path }) => `${sha256}  ${path}`,
   },
 );
+const lockedFiles = z.array(
+  z
+    .object({
+      name: z.string().regex(/^[^/\\.\0][^/\\\0]*$/),
+      path: z.string(),
+      commit: z.string().optional(),
+      agreed_at: z.string(),
+      files: z.array(fileLine).min(1),
+    })
+    .transform(({ agreed_at: agreedAt, ...rest }): LockedSkill => ({ ...rest, agreedAt })),
+);
 const lockShape = z.object({
   version: z.literal(1),
   sources: z
@@ -45,15 +61,8 @@ const lockShape = z.object({
       z.object({
         source: z.string(),
         ref: z.string().optional(),
-        skills: z.array(
-          z.object({
-            name: z.string().regex(/^[^/\\.\0][^/\\\0]*$/),
-            path: z.string(),
-            commit: z.string().optional(),
-            agreed_at: z.string(),
-            files: z.array(fileLine).min(1),
-          }),
-        ),
+        skills: lockedFiles,
+        bundles: lockedFiles.optional(),
       }),
     )
     .default([]),
@@ -70,6 +79,11 @@ export function installedRoot(dataDir: string): string {
 /** Path of an installed skill. It is named after its content, so that no folder mixes two versions. */
 export function installedFolder(dataDir: string, skill: LockedSkill): string {
   return join(installedRoot(dataDir), contentHash(skill), skill.name);
+}
+
+/** Path of the files of a bundle. No skill has a `/` in its name, so none has this folder. */
+export function bundleFolder(dataDir: string, { name, files }: LockedBundle): string {
+  return join(installedRoot(dataDir), contentHash({ name: `bundle/${name}`, files }), name);
 }
 
 /** SHA-256 over a skill's name and the hashes of all its files. */
@@ -96,18 +110,7 @@ export function readLock(dataDir: string): LockReading {
   try {
     const read = lockShape.safeParse(parse(text));
     if (!read.success) return { ok: false, path, problem: z.prettifyError(read.error) };
-    const sources = read.data.sources.map(({ source, ref, skills }) => ({
-      source,
-      ref,
-      skills: skills.map(({ name, path: inSource, commit, agreed_at: agreedAt, files }) => ({
-        name,
-        path: inSource,
-        commit,
-        agreedAt,
-        files,
-      })),
-    }));
-    return { ok: true, lock: { sources } };
+    return { ok: true, lock: { sources: read.data.sources } };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     return { ok: false, path, problem: error.message };
@@ -144,19 +147,27 @@ function lockText(sources: readonly LockedSource[]): string {
     '# Installed skills, as they were agreed to. Written by `skillet skill add`, `update` and `remove`.',
     'version = 1',
   ];
-  for (const { source, ref, skills } of sources) {
+  for (const { source, ref, skills, bundles = [] } of sources) {
     lines.push('', '[[sources]]', `source = ${quoted(source)}`);
     if (ref !== undefined) lines.push(`ref = ${quoted(ref)}`);
-    for (const { name, path, commit, agreedAt, files } of skills) {
-      lines.push('', '[[sources.skills]]', `name = ${quoted(name)}`, `path = ${quoted(path)}`);
-      if (commit !== undefined) lines.push(`commit = ${quoted(commit)}`);
-      lines.push(`agreed_at = ${quoted(agreedAt)}`, 'files = [');
-      for (const file of files) lines.push(`  ${quoted(fileLine.encode(file))},`);
-      lines.push(']');
-    }
     if (skills.length === 0) lines.push('skills = []');
+    lines.push(...skills.flatMap((skill) => lockedLines('skills', skill)));
+    lines.push(...bundles.flatMap((bundle) => lockedLines('bundles', bundle)));
   }
   return `${lines.join('\n')}\n`;
+}
+
+function lockedLines(
+  what: 'skills' | 'bundles',
+  { name, path, commit, agreedAt, files }: LockedSkill,
+): readonly string[] {
+  return [
+    ...['', `[[sources.${what}]]`, `name = ${quoted(name)}`, `path = ${quoted(path)}`],
+    ...(commit === undefined ? [] : [`commit = ${quoted(commit)}`]),
+    ...[`agreed_at = ${quoted(agreedAt)}`, 'files = ['],
+    ...files.map((file) => `  ${quoted(fileLine.encode(file))},`),
+    ']',
+  ];
 }
 
 /** Quotes a text by JSON, whose escapes are all valid in TOML's basic strings. */

@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import { stringify } from 'smol-toml';
 import { z } from 'zod';
 import { parseJson } from '../../lib/json/json-values.ts';
 import type { SourceEntry, SourceSnapshot } from './install-source.ts';
@@ -14,10 +13,20 @@ export type BundleServer = Readonly<{
   runs: string;
   /** Host of the address; undefined for a program. */
   host?: string | undefined;
-  /** Whether it needs files of the bundle, which are not installed. */
+  /** Whether it needs a folder of the bundle: that of its files, or that of its data. */
   needsFiles: boolean;
-  /** The section of config.toml that connects it. */
-  config: string;
+  /** The keys of the section of config.toml that connects it. */
+  settings: ServerSettings;
+}>;
+
+/** `$NAME` as a whole value is a variable of the bot's environment. */
+type ServerSettings = Readonly<{
+  bundle?: string;
+  command?: string;
+  args?: readonly string[];
+  url?: string;
+  env?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
 }>;
 
 /** A package of skills and MCP servers in a source. */
@@ -146,16 +155,17 @@ async function agentBundle(root: string, data: unknown, read: Read): Promise<Bun
     return { root, kind: 'Agent Plugins', name: String(name), servers: [], notes: [], refused };
   }
   const unknown = Object.keys(parsed.data).filter((key) => !(key in agentPlugin.shape));
-  const { servers, notes } = await agentServersOf(await read(posix.join(root, 'mcp.json')));
+  const { name } = parsed.data;
+  const { servers, notes } = await agentServersOf(name, await read(posix.join(root, 'mcp.json')));
   return {
-    ...{ root, kind: 'Agent Plugins', name: parsed.data.name, servers },
+    ...{ root, kind: 'Agent Plugins', name, servers },
     notes: [...unknown.map((key) => `plugin.json: ${key} is unknown, and left out`), ...notes],
   };
 }
 
 type Servers = Readonly<{ servers: readonly BundleServer[]; notes: readonly string[] }>;
 
-async function agentServersOf(data: unknown): Promise<Servers> {
+async function agentServersOf(bundle: string, data: unknown): Promise<Servers> {
   if (data === undefined) return { servers: [], notes: [] };
   const parsed = agentServers.safeParse(data);
   if (!parsed.success)
@@ -164,7 +174,7 @@ async function agentServersOf(data: unknown): Promise<Servers> {
     const server = agentServer.safeParse(given);
     if (!server.success) return 'its entry in mcp.json is wrong';
     const { data: one } = server;
-    if (one.type === 'stdio') return programServer(name, one);
+    if (one.type === 'stdio') return programServer(name, one, bundle);
     return one.type === 'sse' ? 'it speaks the old SSE transport' : remoteServer(name, one);
   });
 }
@@ -184,7 +194,7 @@ async function claudeBundle(
   const given = [...inFiles.filter(isTable).map((file) => file['mcpServers'] ?? file), written];
   const { servers, notes } = collect(merged(given.filter(isTable)), (server, value) => {
     const { data: one } = claudeServer.safeParse(value);
-    if (one?.command !== undefined) return programServer(server, { ...one, command: one.command });
+    if (one?.command !== undefined) return programServer(server, { ...one, command: one.command }, name);
     if (one?.url === undefined) return 'it has neither command nor url';
     return one.type === 'sse'
       ? 'it speaks the old SSE transport'
@@ -213,19 +223,32 @@ function collect(given: object, read: (name: string, value: unknown) => BundleSe
   };
 }
 
+/** A text is returned if the server leads out of its bundle. */
 function programServer(
   name: string,
   {
     command,
     args,
     env,
-  }: Readonly<{ command: string; args: readonly string[]; env: Readonly<Record<string, string>> }>,
-): BundleServer {
-  const all = [command, ...args, ...Object.values(env)];
-  const needsFiles = command.startsWith('.') || all.some((text) => text.includes('PLUGIN_ROOT}'));
+    cwd,
+  }: Readonly<{
+    command: string;
+    args: readonly string[];
+    env: Readonly<Record<string, string>>;
+    cwd?: string | undefined;
+  }>,
+  bundle: string,
+): BundleServer | string {
+  const all = [command, ...args, ...Object.values(env)].map(here);
+  if (all.some((text) => /\$\{PLUGIN_(?:ROOT|DATA)\}.*(?:^|[/\\])\.\.(?:[/\\]|$)/s.test(text)))
+    return 'a path of it leads out of the bundle';
+  if (cwd !== undefined && !/^(?:\.\/|\$\{PLUGIN_ROOT\}\/?)$/.test(cwd))
+    return `it wants to run in ${cwd}, and servers of bundles run in the folder of the bundle`;
+  const needsFiles = cwd !== undefined || all.some((text) => /\$\{PLUGIN_(?:ROOT|DATA)\}/.test(text));
+  const settings = { command: here(command), args: args.map(here), env: hereIn(env) };
   return {
     ...{ name, needsFiles, runs: [command, ...args].join(' ') },
-    config: sectionOf(name, { command: here(command), args: args.map(here), env: hereIn(env) }),
+    settings: needsFiles ? { bundle, ...settings } : settings,
   };
 }
 
@@ -235,7 +258,7 @@ function remoteServer(
 ): BundleServer {
   return {
     ...{ name, needsFiles: false, runs: url, host: URL.parse(url)?.host },
-    config: sectionOf(name, { url, headers: hereIn(headers) }),
+    settings: { url, headers: hereIn(headers) },
   };
 }
 
@@ -243,20 +266,12 @@ function hereIn(table: Readonly<Record<string, string>>): Readonly<Record<string
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, here(value)]));
 }
 
-/** Text of a server's entry as config.toml has it, with places that an operator writes and names of variables. */
+/** Text of a server's entry as config.toml has it. A whole value that names a variable is written as `$NAME`. */
 function here(text: string): string {
   return text
-    .replace(/^\.\//, '/path/to/the/bundle/')
-    .replace(/\$\{(?:CLAUDE_)?PLUGIN_ROOT\}/g, '/path/to/the/bundle')
-    .replace(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/g, '/path/for/its/data')
-    .replace(/^\$\{([A-Za-z_]\w*)\}$/, '$$$1');
-}
-
-/** The section of a server, without lists and tables that are empty. */
-function sectionOf(name: string, server: Readonly<Record<string, string | object>>): string {
-  const filled = Object.entries(server).filter(([, value]) => Object.keys(value).length > 0);
-  const key = name.replace(/[^a-zA-Z0-9-]+/g, '-');
-  return stringify({ mcp: { [key]: Object.fromEntries(filled) } }).trim();
+    .replace(/^\.\//, '${PLUGIN_ROOT}/')
+    .replace(/\$\{(?:CLAUDE_)?PLUGIN_(ROOT|DATA)\}/g, '${PLUGIN_$1}')
+    .replace(/^\$\{(?!PLUGIN_)([A-Za-z_]\w*)\}$/, '$$$1');
 }
 
 function merged(tables: readonly object[]): object {
