@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { print, progressLine, untilInterrupted } from './console.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { SourceAddress } from '../config/source-address.ts';
+import { keyVariables } from '../config/model-aliases.ts';
 import { OperatorError } from '../core/errors.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import { printable, oneLine } from '../lib/text/text.ts';
@@ -61,20 +62,14 @@ function bundleLines(offered: OfferedBundle, used: ReadonlySet<string>): readonl
     ...(refused === undefined ? [] : [row('not offered', refused)]),
     ...servers.flatMap((server) => [
       row('server', `${server.name}, ${placeOf(server)}, off: ${server.runs}`),
-      ...Object.entries(server.settings.env ?? {}).map(([key, value]) => row('', envText(key, value, used))),
+      ...Object.entries(server.settings.env ?? {}).map(([key, value]) => row('', `  with ${key}=${value}`)),
+      ...variablesOf(server).map((name) =>
+        row('', `  asks for $${name}${used.has(name) ? ', which your bot uses: it is left out' : ''}`),
+      ),
     ]),
     ...keptFileLines(offered).map(([what, text]) => row(what, text)),
     ...[...notes, ...offered.notes].map((note) => row('note', note)),
   ];
-}
-
-/** What a server gets as a variable. A value that names one is taken from the environment of the bot. */
-function envText(key: string, value: string, used: ReadonlySet<string>): string {
-  const name = /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
-  if (name === undefined) return `  with ${key}=${value}`;
-  return used.has(name)
-    ? `  asks for ${value} of your environment, which your config uses: it is left out`
-    : `  with ${key}, ${value} of your environment`;
 }
 
 /** Programs that fetch what they run from a registry. */
@@ -88,10 +83,23 @@ function placeOf({ host, settings: { command = '' }, needsFiles }: BundleServer)
   return `the program ${command} of this machine${how}${needsFiles ? ', with files of the bundle' : ''}`;
 }
 
-/** Names of variables that the config file uses, so that no server is given them by a section of a stranger. */
-export function variablesIn({ path }: Config): ReadonlySet<string> {
+/**
+ * Names of variables that the bot uses, by its config file or by itself, so that no server is given them by a section of a
+ * stranger. What sections of these bundles use already is none of them.
+ */
+export function variablesIn({ path, mcp }: Config, bundles: readonly Bundle[]): ReadonlySet<string> {
   const text = path === undefined || !existsSync(path) ? '' : readFileSync(path, 'utf8');
-  return new Set([...text.matchAll(/\$([A-Z_][A-Z0-9_]*)/g)].map(([, name = '']) => name));
+  let isTheirs = false;
+  const lines = text.split('\n').filter((line) => {
+    const [isHeader, server] = /^\s*\[+\s*(?:mcp\.([\w-]+))?/.exec(line) ?? [];
+    const bundle = server === undefined ? undefined : mcp[server]?.bundle;
+    if (isHeader !== undefined) isTheirs = bundles.some(({ name }) => name === bundle);
+    return !isTheirs;
+  });
+  const written = lines.flatMap((line) =>
+    [...line.matchAll(/\$([A-Z_][A-Z0-9_]*)/g)].map(([, name = '']) => name),
+  );
+  return new Set([...written, ...Object.values(keyVariables)]);
 }
 
 /** What an operator writes to connect the servers of bundles. Empty if there are none. */
@@ -104,7 +112,7 @@ export function serverSections(bundles: readonly Bundle[], used: ReadonlySet<str
       '',
       ...variablesOf(server)
         .filter((name) => used.has(name))
-        .map((name) => `# It asks for $${name}, which this config uses. That is left out.`),
+        .map((name) => `# It asks for $${name}, which your bot uses. That is left out.`),
       ...sectionOf(server, used).split('\n').map(printable),
     ]),
   ];

@@ -67,7 +67,7 @@ export async function addSkills(
     const { taken, free, offers } = sortOffers(found.offers, { locked, elsewhere });
     // Who names skills wants these alone.
     const bundles = names === undefined ? newBundles(read, known?.locked) : [];
-    const used = variablesIn(config);
+    const used = variablesIn(config, found.bundles);
     showBundles(read, { dataDir, agreed: known?.locked?.bundles ?? [], used });
     for (const line of refusedLines(found.refused)) print(line);
     for (const { name } of taken)

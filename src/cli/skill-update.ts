@@ -99,7 +99,7 @@ async function updateSource(
     }
     const changed = [...ofSkills.changed, ...ofBundles.changed];
     if (changed.length === 0) return;
-    const used = variablesIn(config);
+    const used = variablesIn(config, found.bundles);
     showChanges(ofSkills.changed, skills, config);
     const ofOthers = read.filter(({ offer }) => offer !== undefined && ofBundles.changed.includes(offer));
     showBundles(ofOthers, { dataDir, agreed: bundles, used });

@@ -30,7 +30,7 @@ function modelOfAlias(name: string, given: Readonly<{ model?: string | undefined
 }
 
 /** The variable of the environment that has the key for the usual address of an API. */
-const keyVariables: Readonly<Partial<Record<ModelApi, string>>> = {
+export const keyVariables: Readonly<Partial<Record<ModelApi, string>>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   openai: 'OPENAI_API_KEY',
 };

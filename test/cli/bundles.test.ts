@@ -137,7 +137,7 @@ test('F12 S18 a bundle of Claude Code: skills, servers of .mcp.json and of its m
   assert.match(stdout, /server +api, at api\.example\.com, off/);
   assert.match(
     stdout,
-    /server +own, a program of the bundle, off: \$\{CLAUDE_PLUGIN_ROOT\}\/server\.js\n +with KEY, \$FLOW_KEY of your environment$/m,
+    /server +own, a program of the bundle, off: \$\{CLAUDE_PLUGIN_ROOT\}\/server\.js\n +with KEY=\$FLOW_KEY\n +asks for \$FLOW_KEY$/m,
   );
   assert.match(stdout, /server nothing is left out: it has neither command nor url/);
   assert.match(stdout, /note +commands, hooks: only skills and servers are read/);

@@ -72,17 +72,30 @@ function startedFiles({ settings }: BundleServer): readonly string[] {
   return [command, ...args].flatMap((text) => /^\$\{PLUGIN_ROOT\}\/(.+)$/.exec(text)?.[1] ?? []);
 }
 
-/** Names of variables of the bot's environment that a server asks for. */
+/** Names of variables of the bot's environment that a server asks for, wherever it does. */
 export function variablesOf({ settings }: BundleServer): readonly string[] {
-  const values = [...Object.values(settings.env ?? {}), ...Object.values(settings.headers ?? {})];
-  return values.flatMap((value) => /^\$([A-Za-z_]\w*)$/.exec(value)?.[1] ?? []);
+  const { command = '', args = [], url = '', env = {}, headers = {} } = settings;
+  const values = [command, ...args, url, ...Object.values(env), ...Object.values(headers)];
+  return [...new Set(values.flatMap((value) => variableIn(value) ?? []))];
+}
+
+/** The name of the variable that takes the place of this value in the config. Undefined if the value stays. */
+function variableIn(value: string): string | undefined {
+  return /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
 }
 
 /** The section of config.toml for a server, without lists and tables that are empty, and without these variables. */
 export function sectionOf({ name, settings }: BundleServer, without: ReadonlySet<string>): string {
+  const isKept = (value: string): boolean => !without.has(variableIn(value) ?? '');
   const kept = (table: Readonly<Record<string, string>> = {}) =>
-    Object.fromEntries(Object.entries(table).filter(([, value]) => !without.has(value.replace(/^\$/, ''))));
-  const all = { ...settings, env: kept(settings.env), headers: kept(settings.headers) };
+    Object.fromEntries(Object.entries(table).filter(([, value]) => isKept(value)));
+  // With a second dollar it is the text, not the variable.
+  const plain = (value = ''): string => (isKept(value) ? value : `$${value}`);
+  const { command, url, args = [] } = settings;
+  const all = {
+    ...{ bundle: settings.bundle ?? '', command: plain(command), url: plain(url), args: args.map(plain) },
+    ...{ env: kept(settings.env), headers: kept(settings.headers) },
+  };
   const filled = Object.entries(all).filter(([, value]) => Object.keys(value).length > 0);
   const key = name.replace(/[^a-zA-Z0-9-]+/g, '-');
   return stringify({ mcp: { [key]: Object.fromEntries(filled) } }).trim();
