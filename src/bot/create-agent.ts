@@ -3,7 +3,7 @@ import { createStillAdmitted } from '../access/while-admitted.ts';
 import { receiveFiles } from '../conversations/receive-files.ts';
 import { createTranscribe } from '../conversations/transcribe.ts';
 import { createTurnContexts, type CreateTurnContext } from '../conversations/turn-context.ts';
-import { takeTurn, type Turn, type TurnMeans } from '../conversations/turn.ts';
+import { takeTurn, type Turn, type TakeTurnDeps } from '../conversations/turn.ts';
 import type { AskPeople } from '../core/approval.ts';
 import type { Feature } from '../core/feature.ts';
 import { systemZone } from '../core/local-time.ts';
@@ -70,7 +70,7 @@ export function createAgent(
     transcribe: createTranscribe({ env, log }),
     readOffice: createReadOffice(),
   };
-  const means: TurnMeans = {
+  const turnDeps: TakeTurnDeps = {
     store,
     questions,
     audit: app.audit,
@@ -80,7 +80,7 @@ export function createAgent(
     receive: (message, background, signal) => receiveFiles(message, background, signal, files),
     heard: { ...app, most: () => runtime().config.agent.backgroundMessages },
   };
-  const turn: Turn = (request, context) => takeTurn(request, context, means);
+  const turn: Turn = (request, context) => takeTurn(request, context, turnDeps);
   return { turn, createContext: tracing.turnCalls(measureTurnCalls(createContext, meter)) };
 }
 

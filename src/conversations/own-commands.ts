@@ -114,15 +114,15 @@ export function ownCommands(
     },
     stop: async (message, args) => {
       const { sender, conversation } = message;
-      const means = {
+      const options = {
         isOwner: await users.isOwner(sender.id),
         store,
         onStopped: (cancelled: readonly string[]) =>
           features.stopped({ sender: sender.id, conversation, cancelled }),
       };
       const text = await (args === ''
-        ? stopWork(message, means)
-        : stopTask(message, args, means, writeIn(message)('tasks')));
+        ? stopWork(message, options)
+        : stopTask(message, args, options, writeIn(message)('tasks')));
       await workStates.refresh(conversation);
       return { text };
     },

@@ -87,7 +87,7 @@ type TurnAnswer = Readonly<{
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
 
-export type TurnMeans = Readonly<{
+export type TakeTurnDeps = Readonly<{
   store: Store;
   questions: Questions;
   receive: Receive;
@@ -105,19 +105,19 @@ const cutShort: ReadonlySet<string | undefined> = new Set(['CANCELLED', 'TIMEOUT
 export async function takeTurn(
   request: TurnRequest,
   context: TurnContext,
-  means: TurnMeans,
+  deps: TakeTurnDeps,
 ): Promise<TurnAnswer> {
   const { key, message, signal } = request;
-  const transcript = await openTranscript(request, context, means);
+  const transcript = await openTranscript(request, context, deps);
   const { entries } = transcript;
   const isAnswered = transcript.under === invocationItem(key);
   if (transcript.under !== key && !isAnswered) {
     const { parts } = context;
     const of = { entries, parts, viewer: context.viewers?.requester };
-    const entry = await entryOf(request, of, means);
+    const entry = await entryOf(request, of, deps);
     if (entry === undefined) return { text: sayIn(message.sender.language)(nothingToRetry), failed: false };
     const now = await parts?.said?.(entry, entries);
-    await means.store.commit({ entries: [{ transcript: request.transcript, entry }], said: now });
+    await deps.store.commit({ entries: [{ transcript: request.transcript, entry }], said: now });
     entries.push(entry);
     transcript.all.push(entry);
   }
@@ -132,15 +132,15 @@ export async function takeTurn(
   if (request.invocation !== undefined && !isAnswered) {
     const { callTool } = context;
     const of = { key, context: said?.context };
-    const by = { callTool, signal, clock: means.clock };
+    const by = { callTool, signal, clock: deps.clock };
     const { entry, finishesItem } = await invoke(request.invocation, of, by);
     await transcript.append(entry, finishesItem);
     entries.push(entry);
   }
-  const ended = await think(request, { transcript, context, since: said?.at }, means);
+  const ended = await think(request, { transcript, context, since: said?.at }, deps);
   const answer = await answerAfter(ended, {
     ...{ language: message.sender.language, signal, restoreWords: request.restoreWords },
-    noteStop: () => transcript.append({ kind: 'notice', text: stoppedByPerson, at: means.clock.now() }),
+    noteStop: () => transcript.append({ kind: 'notice', text: stoppedByPerson, at: deps.clock.now() }),
   });
   const { text, question }: Footer = (await context.parts?.footer?.(transcript.all)) ?? { text: '' };
   const isAnswer = ended.status !== 'error' && !cutShort.has(ended.code);
@@ -159,7 +159,7 @@ type OpenTranscript = Readonly<{
 async function openTranscript(
   { message, transcript }: TurnRequest,
   context: TurnContext,
-  { store, zone, log }: TurnMeans,
+  { store, zone, log }: TakeTurnDeps,
 ): Promise<OpenTranscript> {
   const read = await store.transcripts.read(transcript);
   if (read.damaged > 0)
@@ -199,16 +199,16 @@ async function entryOf(
     viewer,
     parts,
   }: Pick<TurnContext, 'parts'> & Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
-  means: TurnMeans,
+  deps: TakeTurnDeps,
 ): Promise<Entry | undefined> {
-  const { questions, receive, audit, clock } = means;
+  const { questions, receive, audit, clock } = deps;
   if (again) {
     const entry = askedAgain(entries, { key, sender: message.sender.id, at: clock.now() });
     if (entry !== undefined) await audit.record({ event: 'asked_again', ...placeOf(requesterOf(message)) });
     return entry;
   }
   const { conversation, sender, task } = message;
-  const heard = await heardBefore(message, entries, transcript, means);
+  const heard = await heardBefore(message, entries, transcript, deps);
   const received = await receive(message, heard, signal);
   // Only a person's plain message can answer a run's question (U14).
   const mayAnswer = task === undefined && invocation === undefined;
@@ -222,19 +222,19 @@ async function entryOf(
   return userEntry(
     { key, message, transcript, invokesSkill: started !== undefined, context, notes },
     { before: entries, heard, received, waiting },
-    means,
+    deps,
   );
 }
 
 function think(
   request: TurnRequest,
   of: Readonly<{ transcript: OpenTranscript; context: TurnContext; since: number | undefined }>,
-  means: TurnMeans,
+  deps: TakeTurnDeps,
 ): Promise<LoopResult> {
   const { key, message, joining, watcher, signal } = request;
   const { entries, append } = of.transcript;
   const { context } = of;
-  const { clock, log } = means;
+  const { clock, log } = deps;
   const since = of.since ?? clock.now();
   const start = entries.findLastIndex(
     (each) => each.kind === 'user' && (each.item === key || each.item === invocationItem(key)),
@@ -255,7 +255,7 @@ function think(
     append,
     join: async (now, answered) => {
       const next = await joining?.next(since, answered);
-      return next && joinedEntry(request, { next, entries: now, answered }, means);
+      return next && joinedEntry(request, { next, entries: now, answered }, deps);
     },
     watcher: {
       ...watcher,
@@ -271,14 +271,14 @@ function think(
 async function joinedEntry(
   { key, transcript, signal }: TurnRequest,
   { next, entries, answered }: Readonly<{ next: Message; entries: readonly Entry[]; answered: boolean }>,
-  means: TurnMeans,
+  deps: TakeTurnDeps,
 ): Promise<Readonly<{ entry: Entry; settles: string }>> {
-  const heard = await heardSince(next, entries, means);
-  const received = await means.receive(next, heard, signal);
+  const heard = await heardSince(next, entries, deps);
+  const received = await deps.receive(next, heard, signal);
   const entry = await userEntry(
     { key: next.id, message: next, transcript, invokesSkill: false, joins: key, unsent: answered },
     { before: entries, heard, received, waiting: [] },
-    means,
+    deps,
   );
   return { entry, settles: next.id };
 }

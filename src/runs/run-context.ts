@@ -36,7 +36,7 @@ import {
   runsScriptsAsFreely,
   scriptGround,
 } from './run-tools.ts';
-import { skillMeans } from './skill-means.ts';
+import { skillRunSettings } from './skill-run-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
@@ -159,7 +159,7 @@ async function planRun(
   const place = await migrations.original(context.requester.conversation);
   const restricted = restrictedSkills([...run.chain, skill.name], rules, context.requester.chatType);
   const folders = runFolders(stored.root, place, { id: run.scratch, restricted });
-  const { model, maxIterations } = skillMeans(skill, config);
+  const { model, maxIterations } = skillRunSettings(skill, config);
   const unknown = models.check(model);
   if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
   return {

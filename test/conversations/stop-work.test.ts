@@ -140,15 +140,15 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
       { queue: 'slack:C1/1~a', message: { ...message, id: 'task:b' } },
     ],
   });
-  const means = (isOwner: boolean) => ({ isOwner, store, onStopped: unasked });
+  const optionsFor = (isOwner: boolean) => ({ isOwner, store, onStopped: unasked });
   const from = (sender: Message['sender']) => makeMessage({ sender, conversation, chatType: 'channel' });
   assert.match(
-    await stopTask(from(ben), 'abcdef', means(false), '/tasks'),
+    await stopTask(from(ben), 'abcdef', optionsFor(false), '/tasks'),
     /^Only the person who started it/,
   );
-  assert.match(await stopTask(from(ada), 'abd', means(false), '/tasks'), /no background run/);
+  assert.match(await stopTask(from(ada), 'abd', optionsFor(false), '/tasks'), /no background run/);
   assert.equal(await stopOwnRun(ben, task.id, store), 'It has just finished.');
-  assert.equal(await stopTask(from(ben), 'abcdef', means(true), '/tasks'), 'Stopping.');
+  assert.equal(await stopTask(from(ben), 'abcdef', optionsFor(true), '/tasks'), 'Stopping.');
 });
 
 const dig = {

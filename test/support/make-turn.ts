@@ -1,4 +1,4 @@
-import { takeTurn, type Turn, type TurnMeans } from '../../src/conversations/turn.ts';
+import { takeTurn, type Turn, type TakeTurnDeps } from '../../src/conversations/turn.ts';
 import type { Channel } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { nothingReceived } from '../../src/core/received.ts';
@@ -13,15 +13,15 @@ export function makeTurn({
   clock,
   earlier = () => [],
   background = 20,
-  ...means
-}: Partial<Omit<TurnMeans, 'store'>> &
+  ...deps
+}: Partial<Omit<TakeTurnDeps, 'store'>> &
   Readonly<{
     store: Store;
-    clock: TurnMeans['clock'];
+    clock: TakeTurnDeps['clock'];
     earlier?: () => readonly Message[];
     background?: number;
   }>): Turn {
-  const all: TurnMeans = {
+  const all: TakeTurnDeps = {
     receive: async () => nothingReceived,
     zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
@@ -32,7 +32,7 @@ export function makeTurn({
       users: partOf({ mayAct: async () => ({ allowed: true }) }),
       most: () => background,
     },
-    ...means,
+    ...deps,
     store,
     clock,
   };

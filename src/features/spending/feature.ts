@@ -11,7 +11,7 @@ import { inlineCode } from '../../lib/text/text.ts';
 import { worstCost } from '../../limits/costs.ts';
 import { budgetName, dollarsIn } from '../../limits/dollar-budgets.ts';
 import { toSenderAlone } from '../../replies/replies.ts';
-import { skillMeans } from '../../runs/skill-means.ts';
+import { skillRunSettings } from '../../runs/skill-run-settings.ts';
 import type { FeatureKit } from '../kit.ts';
 import { createMoneyQuestions, type MoneyQuestions } from './money-questions.ts';
 import { moneyOperations } from './operations.ts';
@@ -135,7 +135,7 @@ function worstCase({ skill: name }: WhyAsked, { runtime, library }: App, say: Sa
   const skill = name === undefined ? undefined : library.current().get(name);
   if (name !== undefined && skill === undefined) return [];
   const main = { model: config.agent.model, maxIterations: config.agent.maxTurns };
-  const { model, maxIterations } = skill === undefined ? main : skillMeans(skill, config);
+  const { model, maxIterations } = skill === undefined ? main : skillRunSettings(skill, config);
   // The summary at the end is one more call.
   const calls = maxIterations + 1;
   const { fallback = [] } = config.models;

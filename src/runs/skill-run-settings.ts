@@ -2,7 +2,7 @@ import type { Config } from '../config/complete-config.ts';
 import type { Skill } from '../core/skill.ts';
 
 /** The model that a skill's runs ask, by its alias, and how often: the operator's settings win over the skill. */
-export function skillMeans(
+export function skillRunSettings(
   skill: Skill,
   { skills, agents, agent }: Config,
 ): Readonly<{ model: string; maxIterations: number }> {
