@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listedTool } from '../servers/mcp/tool-files.ts';
 import type { Person } from '../servers/telegram/person.ts';
+import { isRun } from '../support/call-steps.ts';
 import { openDetails } from '../support/open-details.ts';
 import { caller, codeIn, linkIn, startOwnAccounts } from '../support/own-accounts.ts';
 
@@ -337,6 +338,48 @@ test('X8 N1 a routine whose account ended asks its creator for a sign-in once, h
     await ann.dm.nextMessage(/./);
   }
   assert.equal(links(), before + 1);
+});
+
+test('X8 U9 a run in the background whose account ended asks for a sign-in once, says so, and works afterwards', async (t) => {
+  const look = {
+    content: [
+      {
+        type: 'tool_use' as const,
+        id: 'toolu_look',
+        name: 'use_skill',
+        input: { skill: 'look', message: 'who am I?' },
+      },
+    ],
+  };
+  const set = await startOwnAccounts(t, {
+    skills: {
+      look: '---\nname: look\ndescription: Looks.\nbackground: true\ntools: ["mcp_work_*"]\n---\nLook who asks.\n',
+    },
+    script: (body, index) => {
+      if (isRun(body)) return caller(body, index);
+      const last = JSON.stringify(body.messages.at(-1));
+      const found = /It says: [\w ]+/.exec(last)?.[0];
+      if (found !== undefined) return `The run: ${found}`;
+      return last.includes('Look it up') && !last.includes('tool_result') ? look : 'It runs.';
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
+  ann.says('Look it up');
+  await ann.dm.nextMessage(/The run: It says: You are ann/);
+  refuseRenewal(set);
+  const links = () => ann.dm.sent().filter(({ text }) => text.includes('/auth?')).length;
+  const before = links();
+  for (let n = 0; n < 2; n++) {
+    ann.says('Look it up');
+    await ann.dm.nextMessage(/The run: It says: error SIGN_IN_NEEDED/);
+    await set.bot.idle();
+  }
+  assert.equal(links(), before + 1);
+  delete set.signIn.tamper.before;
+  await connect(set, ann, 'ann');
+  ann.says('Look it up');
+  await ann.dm.nextMessage(/The run: It says: You are ann/);
 });
 
 test('X8 where servers read documents of clients, the bot is named by its own and registers nowhere', async (t) => {
