@@ -1,15 +1,15 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../lib/clock.ts';
-import type { Entry } from '../core/entry.ts';
+import { isUnderWay, type Entry } from '../core/entry.ts';
 import type { ToolSpec } from '../core/tool.ts';
-import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
+import { interrupted, type BeginCall, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import { onAbort } from '../lib/async/on-abort.ts';
 
 const graceMs = 2_000;
 
 /**
  * Makes the calls of an answer, and stores their starts and results (M7). They run in parallel if all are read-only,
- * otherwise in order (M3). Interrupted calls are repeated if they are idempotent or read-only (Q5). After an abort,
+ * otherwise in order (M3). Interrupted calls are repeated if they are idempotent or read-only (Q5), or waited for a person (X9). After an abort,
  * running ones get 2 s and the others no result (Q13). A question to a person is returned, and the remaining calls are
  * left (U14).
  */
@@ -32,14 +32,14 @@ export async function runCalls(
   };
   const finish = (call: Anthropic.ToolUseBlock, { finishesItem, ...outcome }: ToolOutcome): Promise<void> =>
     append({ kind: 'tool_result', toolUseId: call.id, ...outcome, at: clock.now() }, finishesItem);
-  const start = (call: Anthropic.ToolUseBlock): Promise<void> =>
-    append({ kind: 'tool_started', toolUseId: call.id, at: clock.now() });
+  const start = (call: Anthropic.ToolUseBlock, waits?: true): Promise<void> =>
+    append({ kind: 'tool_started', toolUseId: call.id, waits, at: clock.now() });
   const run = async (call: Anthropic.ToolUseBlock): Promise<string | undefined> => {
     const { id, name, input } = call;
     let started = false;
-    const begin = async (): Promise<void> => {
-      started = true;
-      await start(call);
+    const begin: BeginCall = async (waits) => {
+      started = waits !== true;
+      await start(call, waits);
     };
     const outcome = await unlessAborted(callTool({ id, name, input }, signal, begin), signal, clock);
     if (outcome === undefined || (signal.aborted && (!started || isRepeatable(call)))) return undefined;
@@ -49,7 +49,7 @@ export async function runCalls(
   };
 
   const open = calls.filter(({ id }) => !has(after, 'tool_result', id));
-  const lost = open.filter((call) => has(after, 'tool_started', call.id) && !isRepeatable(call));
+  const lost = open.filter((call) => isUnderWay(after, call.id) && !isRepeatable(call));
   for (const call of lost) await finish(call, { content: interrupted, isError: true });
   const due = open.filter((call) => !lost.includes(call));
   if (signal.aborted) return undefined;
@@ -68,7 +68,7 @@ export async function runCalls(
   return undefined;
 }
 
-function has(after: readonly Entry[], kind: 'tool_started' | 'tool_result', id: string): boolean {
+function has(after: readonly Entry[], kind: 'tool_result', id: string): boolean {
   return after.some((entry) => entry.kind === kind && entry.toolUseId === id);
 }
 

@@ -180,6 +180,11 @@ function doorOf(
       redact: (text) => runtime().redact(text),
       onProgress: turn.progress,
       onStep: turn.step,
+      async waiting(work) {
+        // The turn does not wait as long as a person may take.
+        if (task !== undefined) await deps.store.signals.send('asking', task.id);
+        return work();
+      },
       log,
     },
   );

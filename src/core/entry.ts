@@ -50,7 +50,13 @@ export type Entry =
       at: number;
     }>
   /** A tool call began. It was interrupted if no `tool_result` follows. */
-  | Readonly<{ kind: 'tool_started'; toolUseId: string; at: number }>
+  | Readonly<{
+      kind: 'tool_started';
+      toolUseId: string;
+      /** True if it waits for a person, so that it can be repeated. The last entry of a call counts (X9). */
+      waits?: true;
+      at: number;
+    }>
   | Readonly<{
       kind: 'tool_result';
       toolUseId: string;
@@ -82,6 +88,12 @@ export type Entry =
       shares?: readonly Share[];
       at: number;
     }>;
+
+/** Whether a call began and does not wait for a person. Without a result, its outcome is not known. */
+export function isUnderWay(entries: readonly Entry[], toolUseId: string): boolean {
+  const last = entries.findLast((entry) => entry.kind === 'tool_started' && entry.toolUseId === toolUseId);
+  return last?.kind === 'tool_started' && last.waits !== true;
+}
 
 /** A skill that the main agent follows until the end of the turn, also after a crash (U8, T6). */
 export type ActiveSkill = Readonly<{

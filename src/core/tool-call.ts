@@ -27,13 +27,12 @@ export type ToolOutcome = Readonly<{
 /**
  * Calls a tool; nothing else in the bot has effects for a model. Failures are outcomes (T11). It rejects only if the
  * store fails; then the turn repeats the call (Q5, Q11). `begin` runs right before the tool, after every check and
- * question.
+ * question, and around each wait for a person.
  */
-export type CallTool = (
-  call: ToolCall,
-  signal: AbortSignal,
-  begin?: () => Promise<void>,
-) => Promise<ToolOutcome>;
+export type CallTool = (call: ToolCall, signal: AbortSignal, begin?: BeginCall) => Promise<ToolOutcome>;
+/** Stores that a call began, that it waits for a person, or that it continues after that. */
+export type BeginCall = (waits?: true) => Promise<void>;
+
 /** A tool call as the audit records it (L6). `tool_call_blocked`: the tool is not among the allowed ones (T5). */
 export type AuditedCall = Readonly<{
   event: 'tool_call' | 'tool_call_blocked';

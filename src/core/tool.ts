@@ -121,6 +121,8 @@ export type ToolContext = Readonly<{
   settle(item: string): void;
   /** Ends the loop here until a person answers the question (U14). */
   awaitAnswer(question: string): void;
+  /** Waits for a person. Until `work` ends, a restart repeats the call, and a skill's time limit pauses (X9). */
+  waits<Answer>(work: () => Promise<Answer>): Promise<Answer>;
   /** Declares that the outcome is private (S7). */
   addTaint(as: Taint): void;
   /** Adds model calls that count as the caller's (U7). */
@@ -160,9 +162,7 @@ export type Tool = ToolSpec &
     about?: ToolAbout;
     /** Set if only people start the tool, by this command. No model is offered it. */
     command?: ToolCommand | undefined;
-    /**
-     * The definition that was approved: its server and a hash (X7). Undefined for tools that are not from an MCP server.
-     */
+    /** The approved definition: its server and a hash (X7). Undefined for tools that are not of an MCP server. */
     definitionHash?: string;
     /** Undefined: the risk follows from the traits (T7). */
     risk?: Risk;

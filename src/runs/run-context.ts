@@ -267,6 +267,7 @@ function callToolOf(
       onProgress: (text) => context.progress(text),
       onStep: (step) =>
         context.step({ ...step, id: `${run.id}/${step.id}`, title: `${skill.name}: ${step.title}` }),
+      waiting: run.deadline.pause,
       log: deps.log,
     },
   );

@@ -1,3 +1,4 @@
+import { isUnderWay } from '../core/entry.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { isOfRoutine, type Message, type Task } from '../core/message.ts';
@@ -101,10 +102,10 @@ async function callOnce(
   if (tool === 'use_skill') return callTool(call, signal);
   const transcript = journalOf(task);
   const { entries } = await store.transcripts.read(transcript);
-  if (entries.some(({ entry }) => entry.kind === 'tool_started'))
-    return { content: interrupted, isError: true };
-  return callTool(call, signal, () => {
-    const entry = { kind: 'tool_started', toolUseId, at: clock.now() } as const;
+  const known = entries.map(({ entry }) => entry);
+  if (isUnderWay(known, toolUseId)) return { content: interrupted, isError: true };
+  return callTool(call, signal, (waits) => {
+    const entry = { kind: 'tool_started', toolUseId, waits, at: clock.now() } as const;
     return store.commit({ entries: [{ transcript, entry }] });
   });
 }

@@ -81,6 +81,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('tool_started'),
     toolUseId: text,
+    waits: z.literal(true).optional(),
     at,
   } satisfies FieldsOf<EntryOf<'tool_started'>>),
   z.object({

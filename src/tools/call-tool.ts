@@ -11,7 +11,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../core/tool.ts';
-import type { AuditedCall, CallTool, ToolCall, ToolOutcome } from '../core/tool-call.ts';
+import type { AuditedCall, BeginCall, CallTool, ToolCall, ToolOutcome } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import type { WorkStep } from '../core/plan.ts';
 import { isShutdown } from '../lib/async/shutdown.ts';
@@ -21,7 +21,7 @@ import { oneLine } from '../lib/text/text.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { notAllowed, type CallLimits } from './allowed-tools.ts';
 import { riskOf } from './policy.ts';
-import { checkInput, readableError, reasonOf, recordCall, toldOf } from './record-call.ts';
+import { checkInput, readableError, reasonOf, recordCall, toldOf, waitInCall } from './record-call.ts';
 import { doingOf, stepOf } from './tool-title.ts';
 
 /** A call of an allowed tool with valid input, which policy and people now decide about (T8). */
@@ -68,6 +68,7 @@ type CallDeps = Readonly<{
   /** Receives one redacted line about what the call is doing (T12, U13). */
   onProgress: (text: string) => void;
   onStep: (step: WorkStep) => void;
+  waiting?: ToolContext['waits'];
   log: Log;
 }>;
 
@@ -77,7 +78,7 @@ type Door = CallScope & CallDeps & Readonly<{ running: Set<Attempt> }>;
 type Attempt = {
   readonly call: ToolCall;
   readonly signal: AbortSignal;
-  readonly begin: () => Promise<void>;
+  readonly begin: BeginCall;
   readonly artifacts: DeliveredFile[];
   risk?: Risk;
   policy?: string;
@@ -235,6 +236,7 @@ export async function runTool(
       step: door.onStep,
       settle: (item) => (attempt.finishesItem = item),
       awaitAnswer: (question) => (attempt.question = question),
+      waits: (work) => waitInCall(work, attempt.begin, door.waiting),
       addTaint,
       spend: (steps) => (attempt.steps = (attempt.steps ?? 0) + steps),
       ...deliveryOf(attempt, door),

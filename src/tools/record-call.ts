@@ -1,7 +1,7 @@
 import { isUnparsed } from '../core/entry.ts';
 import type { Envelope } from '../core/envelope.ts';
-import type { AuditedCall, ToolCall } from '../core/tool-call.ts';
-import type { Requester, Risk, Tool } from '../core/tool.ts';
+import type { AuditedCall, BeginCall, ToolCall } from '../core/tool-call.ts';
+import type { Requester, Risk, Tool, ToolContext } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { oneLine, truncate } from '../lib/text/text.ts';
 import { riskOf } from './policy.ts';
@@ -103,4 +103,19 @@ export function checkInput({ input }: ToolCall, tool: Tool): string | undefined 
   return size > inputLimit
     ? `the input of ${tool.name} has ${size} bytes and at most ${inputLimit} are taken: send less, or in parts`
     : tool.check(input);
+}
+
+/**
+ * Waits for a person in the middle of a call, with notes in its journal before and after. If `work` fails, as at a
+ * shutdown, the call counts as waiting. `around` lets the caller pause what should not run out meanwhile.
+ */
+export async function waitInCall<Answer>(
+  work: () => Promise<Answer>,
+  begin: BeginCall,
+  around: ToolContext['waits'] = (wait) => wait(),
+): Promise<Answer> {
+  await begin(true);
+  const answer = await around(work);
+  await begin();
+  return answer;
 }

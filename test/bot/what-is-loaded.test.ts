@@ -19,7 +19,7 @@ const watching = (file: string): string => `
 
 const packages = [
   '@anthropic-ai/sdk',
-  '@modelcontextprotocol/sdk',
+  '@modelcontextprotocol/client',
   '@slack/bolt',
   'jose',
   'just-bash',

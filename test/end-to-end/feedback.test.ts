@@ -176,16 +176,15 @@ test('U17 a thumb on anything but a final answer, or while feedback is off, is i
 });
 
 test('U17 a thumb that comes before the bot knows under which id its answer is shown counts afterwards', async (t) => {
-  const { ann, telegram, counted } = await onTelegram(t);
-  const receipt = Promise.withResolvers<void>();
-  telegram.faults.add({ method: 'sendMessage', answered: receipt.promise });
+  const { ann, telegram, bot, counted, settled } = await onTelegram(t);
+  telegram.faults.add({ method: 'sendMessage', lateMs: 1_500 });
   ann.says('when is the tide high?');
   const answer = await ann.dm.nextMessage('The tide is high');
   ann.reacts(answer.id, ['👍']);
   ann.reacts(answer.id, ['👎']);
-  await telegram.until('all updates', () => telegram.queue.waiting().length === 0);
+  await settled();
   assert.deepEqual(await counted(), []);
-  receipt.resolve();
+  await bot.idle();
   await ann.dm.nextMessage('What was wrong?');
   assert.deepEqual(await counted(), ['telegram:1007 down']);
 });

@@ -96,7 +96,7 @@ export const approvalMutations = [
     ],
   ]),
   ...changesOf('agent/run-calls.ts', 'agent/run-loop.test.ts', [
-    ['a call cut off is made again', "has(after, 'tool_started', call.id) && !isRepeatable(call)", 'false'],
+    ['a call cut off is made again', 'isUnderWay(after, call.id) && !isRepeatable(call)', 'false'],
     ['a finished call is made again', "calls.filter(({ id }) => !has(after, 'tool_result', id))", 'calls'],
     ['a call that never started leaves a result', '(!started || isRepeatable(call))', 'isRepeatable(call)'],
     [

@@ -80,6 +80,7 @@ test('X7 M11 whatever a server says of a tool, it is read or refused, and what a
         isProcess: true,
         isStill: () => true,
         call: async () => assert.fail('nothing is called'),
+        converse: async (_of, _context, attempt) => attempt(undefined),
       });
       tool.check(input);
       assert.match(tool.name, /^[a-zA-Z0-9_-]{1,64}$/);

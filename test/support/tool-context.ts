@@ -21,6 +21,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     artifacts: noArtifact,
     settle: () => undefined,
     awaitAnswer: () => undefined,
+    waits: (work) => work(),
     addTaint: () => undefined,
     spend: () => undefined,
     ...change,

@@ -1,49 +1,43 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import {
-  StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import {
-  McpError,
-  PromptListChangedNotificationSchema,
-  ToolListChangedNotificationSchema,
-  type Progress,
-} from '@modelcontextprotocol/sdk/types.js';
+import { CLIENT_CAPABILITIES_META_KEY, ProtocolError, type Progress } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Clock } from '../../lib/clock.ts';
-import { isShallow } from '../../lib/json/json-values.ts';
+import { defined, isShallow } from '../../lib/json/json-values.ts';
 import { redactDeep } from '../../lib/redaction/redact.ts';
-import { raceTimeout } from '../../lib/async/deadline.ts';
 import type { EndWithUs } from '../../lib/processes/end-with-us.ts';
 import { SignInNeeded } from './accounts/sign-in-needed.ts';
-import { limitedFetch } from './limited-fetch.ts';
+import { callFault, isMalformed, messageOf, type Fault } from './faults.ts';
+import { followChanges } from './follow-changes.ts';
+import { completed, InputNeeded, type InputAnswers } from './input-needed.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
-import { serverEnvironment } from '../../lib/processes/server-environment.ts';
-import { processTransport } from './process-transport.ts';
+import { noTimeout, openClient, type OpenClient } from './open-client.ts';
+import { headersOfCall, readParamHeaders, type ParamHeaders } from './param-headers.ts';
 import { callOther, isReserved, listOthers, type ReadPages } from './prompts-and-resources.ts';
+import { unwrapped } from './raw-lists.ts';
 import { nestingLimit, tooDeep } from './read-definition.ts';
 
 /**
  * How a call ended. `result` is not redacted. `unreached` can be retried. After `lost`, nobody knows whether the call
  * had an effect.
  */
-export type Called =
-  | Readonly<{ kind: 'answered'; result: unknown }>
-  | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
+export type Called = Readonly<{ kind: 'answered'; result: unknown }> | Fault;
 
 export type McpConnection = Readonly<{
   /** Lists the server's tools, page by page, as it sent them, and its prompts and resources as tools (X9). */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   /**
-   * Calls a tool. Rejects if `signal` aborts, and then tells the server, and with SignInNeeded if the server wants a
-   * sign-in; then nothing was done.
+   * Calls a tool. Rejects if `signal` aborts, and then tells the server; with SignInNeeded if the server wants a sign-in,
+   * and then nothing was done; and with InputNeeded if it wants to know something first, which `answers` then has.
    */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
-    options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
+    options: Readonly<{
+      signal: AbortSignal;
+      answers?: InputAnswers | undefined;
+      onProgress(text: string): void;
+    }>,
   ): Promise<Called>;
-  /** Pings the server, and closes the connection if no answer comes. */
+  /** Asks the server for a sign of life, and closes the connection if no answer comes. */
   check(): void;
   /** Resolves with a reason once the connection is lost. */
   closed: Promise<string>;
@@ -61,6 +55,7 @@ export type ConnectOnce = (
     signal: AbortSignal;
     /** Redacts text before anything of it is cut (S2). */
     redact(text: string): string;
+    /** Called when the list may be another one: the server said so, or it is older than the server says it lasts. */
     onListChanged(): void;
     /** Adds the sign-in of a person to requests (X8). Undefined: the headers of the config are all. */
     signed?(fetch: ServerFetch): ServerFetch;
@@ -69,166 +64,182 @@ export type ConnectOnce = (
   }>,
 ) => Promise<McpConnection>;
 
-type ListMethod = Parameters<ReadPages>[0] | 'tools/list';
-
 const mostPages = 50;
-const pingMs = 10_000;
-/** Characters of an error message that are read, and that are passed on. */
-const complaintLimit = { read: 20_000, told: 2_000 };
-/** Turns the SDK's time limit off, because callers have their own. */
-const noTimeout = { timeout: 2 ** 31 - 1 };
+/**
+ * How long a list lasts, in milliseconds, whatever its server says. No list is read again sooner than `least` for its age
+ * alone, and none is kept for longer than `most`.
+ */
+const lastsMs = { least: 60_000, most: 24 * 3_600_000 };
 
 const anyResult = z.looseObject({});
-const anyPage = z.looseObject({ nextCursor: z.string().optional() });
+const anyPage = z.looseObject({
+  nextCursor: z.string().optional(),
+  ttlMs: z.number().optional().catch(undefined),
+});
 
 /**
- * Connects over stdio or streamable HTTP (X7), without offering sampling, elicitation or roots. Rejects if the
- * handshake fails.
+ * Connects over stdio or streamable HTTP (X7, X9), without offering sampling or roots. Rejects if the handshake fails.
  */
 export const connectOnce: ConnectOnce = async (settings, options) => {
-  const { signal, redact, onListChanged, clock } = options;
-  const { transport, lastWords } = transportOf(settings, options, (why) => lose(why));
-  const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
-  const closed = Promise.withResolvers<string>();
-  let checking = false;
-  let lostFor: string | undefined;
-  // The SDK reports a closed connection as code -32000, which servers use for other things, too.
-  let ended = false;
-  const isRefusal = (error: unknown): error is McpError => !ended && error instanceof McpError;
-  const told = (text: string): string =>
-    redact(text.slice(0, complaintLimit.read)).slice(0, complaintLimit.told);
-  const lose = (why: string): void => {
-    lostFor ??= told(why);
-    closed.resolve(lostFor);
-    void client.close().catch((error: unknown) => closed.resolve(told(messageOf(error))));
-  };
-  client.onclose = () => {
-    ended = true;
-    const words = lastWords().trim().split('\n').at(-1) ?? '';
-    closed.resolve(words === '' ? 'the connection ended' : `it ended, and its last words are: ${words}`);
-  };
-  client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
-  client.setNotificationHandler(PromptListChangedNotificationSchema, onListChanged);
-  try {
-    await client.connect(transport, { signal, ...noTimeout });
-  } catch (error) {
-    const words = lastWords().trim();
-    await client.close();
-    if (error instanceof SignInNeeded) throw error;
-    const why = lostFor ?? told(messageOf(error));
-    throw new Error(words === '' ? why : `${why}; it says: ${words.slice(-500)}`, { cause: error });
-  }
-  async function seek(): Promise<void> {
-    let problem: string | undefined = `no answer within ${pingMs / 1_000} s`;
-    const asked = client.ping(noTimeout).then(
-      () => (problem = undefined),
-      // A refusal shows that the server is alive.
-      (error: unknown) => (problem = isRefusal(error) ? undefined : messageOf(error)),
-    );
-    await raceTimeout(
-      clock,
-      asked.then(() => undefined),
-      pingMs,
-    );
-    if (problem !== undefined) lose(`it gives no sign of life: ${problem}`);
-  }
-  const check = (): void => {
-    if (checking) return;
-    checking = true;
-    void seek().finally(() => (checking = false));
-  };
-  async function pages(method: ListMethod, key: string, until: AbortSignal): Promise<readonly unknown[]> {
-    const found: unknown[] = [];
-    let cursor: string | undefined;
-    for (let count = 0; count < mostPages && found.length <= mostTools; count++) {
-      const params = cursor === undefined ? {} : { cursor };
-      const read = await client.request({ method, params }, anyPage, { signal: until, ...noTimeout });
-      const { [key]: listed = [] } = z.object({ [key]: z.array(z.unknown()) }).parse(read);
-      found.push(...listed.slice(0, mostTools + 1));
-      cursor = read.nextCursor;
-      if (cursor === undefined) break;
-    }
-    return found;
-  }
-  /** Servers may say that they have such a list and refuse it. Their tools are used all the same. */
-  const optionalPages = (...of: Parameters<typeof pages>): Promise<readonly unknown[]> =>
-    pages(...of).catch((error: unknown) => {
-      if (isRefusal(error) || error instanceof z.ZodError) return [];
-      throw error;
-    });
-  // For an HTTP server, an error is the only sign that it has ended.
-  if (settings.url !== undefined) client.onerror = check;
+  const { redact, onListChanged, clock } = options;
+  const open = await openClient(settings, options);
+  const { client, has, isModern, told } = open;
+  const lists = createLists(open, options);
+  await followChanges(
+    open,
+    (kind) => (kind === 'resources' ? lists.forgetResources() : onListChanged()),
+    clock,
+  );
+  const headers = createHeaders(isModern && settings.url !== undefined);
 
   return {
-    check,
-    closed: closed.promise,
+    check: open.check,
+    closed: open.closed,
     close: () => client.close(),
     async list(until) {
-      const has = client.getServerCapabilities() ?? {};
-      const tools = has.tools === undefined ? [] : await pages('tools/list', 'tools', until);
-      const own = tools.map((tool) => (isReserved(nameOf(tool)) ? { name: nameOf(tool) } : tool));
-      const others = await listOthers(has, (...of) => optionalPages(...of, until));
+      const tools = has.tools === undefined ? [] : await lists.pages('tools/list', 'tools', until);
+      const usable = headers.usable(tools);
+      const own = usable.map((tool) => (isReserved(nameOf(tool)) ? { name: nameOf(tool) } : tool));
+      const others = await listOthers(has, (...of) => lists.optional(...of, until));
       return [...own, ...others].map((one) => withoutSecrets(one, redact));
     },
-    async call(tool, input, { signal: until, onProgress }) {
+    async call(tool, input, { signal: until, answers, onProgress }) {
+      const given = requestOptions(until, onProgress, redact);
+      const ask = async (
+        request: Readonly<{ method: string; params: object }>,
+        more: Readonly<Record<string, string>> = {},
+      ): Promise<unknown> => {
+        const params = isModern ? { ...request.params, ...answering(answers) } : { ...request.params };
+        return completed(
+          await client.request({ method: request.method, params }, anyResult, {
+            ...given,
+            headers: { ...more },
+          }),
+        );
+      };
       try {
-        const options = {
-          signal: until,
-          ...noTimeout,
-          onprogress: ({ progress, total, message }: Progress) =>
-            onProgress(redact(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))),
-        };
         const result = isReserved(tool)
-          ? await callOther(tool, input, {
-              ask: (request) => client.request(request, anyResult, options),
-              read: (...of) => optionalPages(...of, until),
-            })
-          : await client.request(
+          ? await callOther(tool, input, { ask, read: (...of) => lists.optional(...of, until) })
+          : await ask(
               { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
-              anyResult,
-              options,
+              headersOfCall(headers.of(tool), input),
             );
         return { kind: 'answered', result };
       } catch (error) {
-        if (until.aborted || error instanceof SignInNeeded) throw error;
-        const fault: Exclude<Called, { kind: 'answered' }> = isRefusal(error)
-          ? { kind: 'refused', message: messageOf(error) }
-          : faultOf(error, lose);
+        if (until.aborted || error instanceof SignInNeeded || error instanceof InputNeeded) throw error;
+        // The server wants other headers than its list said.
+        if (error instanceof ProtocolError && error.code === headerMismatch) onListChanged();
+        const fault: Fault =
+          error instanceof ProtocolError
+            ? { kind: 'refused', message: messageOf(error) }
+            : callFault(error, open.lose);
         return { ...fault, message: told(fault.message) };
       }
     },
   };
 };
 
-function transportOf(
-  { command, args, env, url, headers }: McpSettings,
-  own: Parameters<ConnectOnce>[1],
-  onTooMuch: (why: string) => void,
+const headerMismatch = -32_020;
+
+function requestOptions(
+  signal: AbortSignal,
+  onProgress: (text: string) => void,
+  redact: (text: string) => string,
 ) {
-  if (url !== undefined) {
-    const limited = limitedFetch(onTooMuch);
-    const transport = new StreamableHTTPClientTransport(new URL(url), {
-      requestInit: { headers: { ...headers } },
-      fetch: own.signed?.(limited) ?? limited,
-    });
-    return { transport, lastWords: () => '' };
+  return {
+    signal,
+    ...noTimeout,
+    allowInputRequired: true,
+    onprogress: ({ progress, total, message }: Progress) =>
+      onProgress(redact(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`))),
+  };
+}
+
+/** What a newer server wants as headers over HTTP. A tool that describes them wrongly is left out. */
+function createHeaders(isUsed: boolean) {
+  let headers: ReadonlyMap<unknown, ParamHeaders | undefined> = new Map();
+  return {
+    of: (tool: string): ParamHeaders | undefined => headers.get(tool),
+    usable(tools: readonly unknown[]): readonly unknown[] {
+      if (!isUsed) return tools;
+      const shallow = tools.filter((tool) => isShallow(tool, nestingLimit));
+      headers = new Map(shallow.map((tool) => [nameOf(tool), readParamHeaders(schemaOf(tool))]));
+      return tools.filter((tool) => !headers.has(nameOf(tool)) || headers.get(nameOf(tool)) !== undefined);
+    },
+  };
+}
+
+/** What a newer server gets with each call: that forms can be filled in, and what was filled in. */
+function answering(answers: InputAnswers | undefined): object {
+  const _meta = { [CLIENT_CAPABILITIES_META_KEY]: { elicitation: { form: {} } } };
+  const { responses = {}, state } = answers ?? {};
+  const inputResponses = Object.keys(responses).length === 0 ? undefined : responses;
+  return defined<unknown>({ _meta, inputResponses, requestState: state });
+}
+
+type ListMethod = Parameters<ReadPages>[0] | 'tools/list';
+
+/**
+ * Reads lists of a server. A newer server says how long a list lasts (X9): lists of resources are kept that long, for this
+ * connection alone, whoever else may share them. Tools and prompts are read again when they are older.
+ */
+function createLists(
+  { client, isModern, has, closed }: OpenClient,
+  { clock, onListChanged }: Parameters<ConnectOnce>[1],
+) {
+  const kept = new Map<ListMethod, Readonly<{ until: number; found: readonly unknown[] }>>();
+  const over = new AbortController();
+  void closed.then(() => over.abort());
+  let timer = new AbortController();
+
+  /** Servers that announce changes are believed, so that their lists are not read again by age. */
+  function readAgainAfter(ttlMs: number): void {
+    if (has.tools?.listChanged === true) return;
+    timer.abort();
+    timer = new AbortController();
+    const wait = Math.min(Math.max(ttlMs, lastsMs.least), lastsMs.most);
+    clock.sleep(wait, AbortSignal.any([timer.signal, over.signal])).then(onListChanged, () => undefined);
   }
-  const { cwd, redact, endWithUs } = own;
-  const given = serverEnvironment(own.env, env);
-  const transport = processTransport({
-    command: command ?? '',
-    args,
-    env: given,
-    cwd,
-    redact,
-    onTooMuch,
-    endWithUs,
-  });
-  return { transport, lastWords: transport.lastWords };
+
+  async function pages(method: ListMethod, key: string, until: AbortSignal): Promise<readonly unknown[]> {
+    const known = kept.get(method);
+    if (known !== undefined && known.until > clock.now()) return known.found;
+    const found: unknown[] = [];
+    let cursor: string | undefined;
+    let ttlMs = lastsMs.most;
+    for (let count = 0; count < mostPages && found.length <= mostTools; count++) {
+      const params = cursor === undefined ? {} : { cursor };
+      const read = await client.request({ method, params }, anyPage, { signal: until, ...noTimeout });
+      const { [key]: listed = [] } = z.object({ [key]: z.array(z.unknown()) }).parse(read);
+      found.push(...listed.slice(0, mostTools + 1).map(unwrapped));
+      ttlMs = Math.min(ttlMs, read.ttlMs ?? 0);
+      cursor = read.nextCursor;
+      if (cursor === undefined) break;
+    }
+    if (!isModern || !(ttlMs > 0)) return found;
+    if (method.startsWith('resources/')) kept.set(method, { until: clock.now() + ttlMs, found });
+    else if (method === 'tools/list') readAgainAfter(ttlMs);
+    return found;
+  }
+
+  return {
+    pages,
+    /** Servers may say that they have such a list and refuse it. Their tools are used all the same. */
+    optional: (...of: Parameters<typeof pages>): Promise<readonly unknown[]> =>
+      pages(...of).catch((error: unknown) => {
+        if (error instanceof ProtocolError || isMalformed(error)) return [];
+        throw error;
+      }),
+    forgetResources: () => kept.clear(),
+  };
 }
 
 function nameOf(tool: unknown): unknown {
   return (Object(tool) as { name?: unknown }).name;
+}
+
+function schemaOf(tool: unknown): unknown {
+  return (Object(tool) as { inputSchema?: unknown }).inputSchema;
 }
 
 /** Redacts a tool's definition. One that is nested too deep is emptied here, and `readDefinition` refuses it later. */
@@ -236,31 +247,4 @@ function withoutSecrets(tool: unknown, redact: (text: string) => string): unknow
   if (isShallow(tool, nestingLimit)) return redactDeep(tool, redact);
   const name = nameOf(tool);
   return { name: typeof name === 'string' ? redact(name) : '', inputSchema: tooDeep };
-}
-
-function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, { kind: 'answered' }> {
-  const message = messageOf(error);
-  if (error instanceof McpError) return { kind: 'lost', message };
-  lose(message);
-  const turnedAway = error instanceof StreamableHTTPError && isTurnedAway(error.code);
-  return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
-}
-
-/** Whether the server turned the call away without doing it, as it does for a session that it no longer knows. */
-function isTurnedAway(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status < 500;
-}
-
-function isUnreached(error: unknown): boolean {
-  const code: unknown = error instanceof Error ? Reflect.get(Object(error.cause), 'code') : undefined;
-  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-}
-
-function messageOf(error: unknown): string {
-  // The body of such an answer says nothing more.
-  if (error instanceof StreamableHTTPError && (error.code === 401 || error.code === 403))
-    return `it refuses the sign-in (HTTP ${error.code}): set its token in headers of this server`;
-  const message = error instanceof Error ? error.message : String(error);
-  const cause: unknown = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && cause.message !== '' ? `${message} (${cause.message})` : message;
 }

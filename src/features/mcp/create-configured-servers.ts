@@ -13,7 +13,7 @@ import {
   type Agreements,
 } from './server-agreement.ts';
 import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
-import { mcpToolName, mcpTool } from './mcp-tool.ts';
+import { mcpToolName, mcpTool, type Converse } from './mcp-tool.ts';
 import type { LinkState } from '../../core/server-state.ts';
 import { createLastingLink, type ServerLink } from './create-lasting-link.ts';
 import { readDefinition, type McpDefinition } from './read-definition.ts';
@@ -56,6 +56,7 @@ type ServerOptions = Readonly<{
   /** Environment and folder for the processes of servers. */
   process: Readonly<{ env: Readonly<Record<string, string | undefined>>; cwd: string }>;
   redact(text: string): string;
+  converse: Converse;
   connect?: ConnectOnce;
   clock: Clock;
   log: Log;
@@ -192,8 +193,9 @@ function createServerTools({
   settings,
   running,
   agreementOf,
+  converse,
   redact,
-}: Pick<ServerOptions, 'settings' | 'redact'> &
+}: Pick<ServerOptions, 'settings' | 'redact' | 'converse'> &
   Readonly<{
     running: ReadonlyMap<string, Running>;
     agreementOf(server: string): ServerAgreement | undefined;
@@ -212,6 +214,7 @@ function createServerTools({
         isProcess: config.url === undefined,
         isStill: () => running.get(server) === one && toolsOn(one, agreementOf(server)).some(isSame),
         call: (input, options) => one.link.call(definition.name, input, options),
+        converse,
         redact,
       }),
       from: `mcp ${server}`,

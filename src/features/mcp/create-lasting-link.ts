@@ -2,6 +2,7 @@ import type { LinkState } from '../../core/server-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createDeadline, raceTimeout } from '../../lib/async/deadline.ts';
 import type { Called, McpConnection } from './connect-once.ts';
+import type { InputAnswers } from './input-needed.ts';
 import { untilAborted } from '../../lib/async/on-abort.ts';
 
 type Entered = Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
@@ -12,18 +13,22 @@ export type LinkCalled =
   | Readonly<{ kind: 'unreached' | 'late'; message: string }>
   | Readonly<{ kind: 'off' }>;
 
+/** `answers` are those to what the server asked before. */
+export type LinkOptions = Readonly<{
+  signal: AbortSignal;
+  answers?: InputAnswers | undefined;
+  mayCall(): boolean;
+  onProgress(text: string): void;
+}>;
+
 export type ServerLink = Readonly<{
   state(): LinkState;
   /** Resolves when the first try to connect has succeeded or failed. */
   tried: Promise<void>;
   /**
-   * Calls a tool. Rejects only if aborted. `mayCall` is asked after connecting, because the tool may have changed then.
+   * Calls a tool. Rejects only if aborted, or with InputNeeded. `mayCall` is asked after connecting, because the tool may have changed then.
    */
-  call(
-    tool: string,
-    input: Readonly<Record<string, unknown>>,
-    options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
-  ): Promise<LinkCalled>;
+  call(tool: string, input: Readonly<Record<string, unknown>>, options: LinkOptions): Promise<LinkCalled>;
   close(): Promise<void>;
 }>;
 
@@ -151,7 +156,7 @@ export function createLastingLink(options: {
   return {
     state: () => state,
     tried,
-    async call(tool, input, { signal, mayCall, onProgress }) {
+    async call(tool, input, { signal, answers, mayCall, onProgress }) {
       for (let again = true; ; again = false) {
         const connection = await ready(signal);
         if (!mayCall()) return { kind: 'off' };
@@ -160,7 +165,7 @@ export function createLastingLink(options: {
             kind: 'unreached',
             message: state.is === 'lost' ? state.why : 'it is still being connected',
           };
-        const called = await callWithin(connection, { tool, input }, { signal, onProgress }, clock);
+        const called = await callWithin(connection, { tool, input }, { signal, answers, onProgress }, clock);
         if (called.kind !== 'unreached' || !again) return called;
         await raceTimeout(
           clock,
@@ -178,11 +183,11 @@ export function createLastingLink(options: {
   };
 }
 
-/** Calls a tool, and gives it up after a silence or a whole time that is too long. Rejects only if aborted. */
+/** Calls a tool, and gives it up after a silence or a whole time that is too long. Rejects only if aborted, or with InputNeeded. */
 export async function callWithin(
   connection: McpConnection,
   { tool, input }: Readonly<{ tool: string; input: Readonly<Record<string, unknown>> }>,
-  { signal, onProgress }: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
+  { signal, answers, onProgress }: Omit<LinkOptions, 'mayCall'>,
   clock: Clock,
 ): Promise<LinkCalled> {
   const silent = createDeadline(clock);
@@ -192,6 +197,7 @@ export async function callWithin(
   try {
     return await connection.call(tool, input, {
       signal: AbortSignal.any([signal, silent.signal, whole.signal]),
+      answers,
       onProgress(text) {
         silent.end();
         silent.start(silentMs);

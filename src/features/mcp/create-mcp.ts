@@ -17,6 +17,7 @@ import { createPersonTools } from './accounts/person-tools.ts';
 import { signedFetch } from './accounts/signed-fetch.ts';
 import { settingsInPlace } from './bundle-settings.ts';
 import { signedIn } from './mcp-settings.ts';
+import { createPersonInput, type PersonInput } from './person-input.ts';
 import type { Say, Words } from '../../core/texts/say.ts';
 import { skilletHere } from '../../core/skillet-here.ts';
 
@@ -27,11 +28,13 @@ export function createMcp(app: App): ConfiguredServers &
     operations: McpOperations;
     accounts: ServerAccounts;
     links: PersonLinks;
+    input: PersonInput;
     /** Resolves once the tools of accounts that were connected just now are listed. */
     looked(): Promise<void>;
   }> {
   const { runtime, store, replies, audit, env, clock, log } = app;
   const redact = (text: string): string => runtime().redact(text);
+  const input = createPersonInput(app);
   const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
   const file = runtime().config.path;
   const servers = createConfiguredServers({
@@ -47,6 +50,7 @@ export function createMcp(app: App): ConfiguredServers &
       const { settings, cwd } = settingsInPlace(of, { dataDir: runtime().config.bot.dataDir, ...options });
       return (await import('./connect-once.ts')).connectOnce(settings, { ...options, cwd });
     },
+    converse: input.converse,
     redact,
     clock,
     log,
@@ -55,10 +59,11 @@ export function createMcp(app: App): ConfiguredServers &
   const ofPeople = createPersonTools({
     settings: () => signedIn(runtime().config.mcp),
     ...{ agreementOf: servers.agreementOf, accounts, links, writeCommand: app.writeCommand, redact },
+    converse: input.converse,
   });
   return {
     ...servers,
-    ...{ accounts, links, looked },
+    ...{ accounts, links, looked, input },
     tools: () => [...servers.tools(), ...ofPeople()],
     operations: createMcpOperations({ agreements, states: servers.states, redact, audit }),
   };

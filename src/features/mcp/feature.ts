@@ -50,9 +50,11 @@ function createMcpFeature(app: App): Feature {
     ),
     commands: accountCommands(app, accounts, () => signedIn(app.config().mcp)),
     takes: {
+      answer: servers.input.takes,
       secret: async (message) =>
         (await accounts.messages.takes(message)) ? undefined : accounts.messages.clean(message),
     },
+    presses: { input: servers.input.press },
     stopped: async ({ sender, conversation }) => {
       await accounts.callOff(sender, conversationKey(conversation));
     },

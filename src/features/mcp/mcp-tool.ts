@@ -8,8 +8,12 @@ import type { LinkCalled, ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition, McpHints } from './read-definition.ts';
 import { isOfResources, promptPrefix } from './prompts-and-resources.ts';
 import { promptCommand } from './prompt-command.ts';
+import type { PersonInput } from './person-input.ts';
 import { readResult } from './read-result.ts';
 import { serverToolPrefix } from '../../core/tool.ts';
+
+/** Makes a call, and asks the person what its server asks for. See `PersonInput`. */
+export type Converse = PersonInput['converse'];
 
 /** How many characters the Messages API allows in a name. */
 const limit = 64;
@@ -33,9 +37,11 @@ export function mcpTool(options: {
     context: ToolContext,
   ): Promise<LinkCalled | Readonly<{ kind: 'sign-in'; message: string }>>;
   assess?: Tool['assess'];
+  converse: Converse;
   redact(text: string): string;
 }): Tool {
-  const { server, identity, definition, trusted, isProcess, isStill, call, assess, redact } = options;
+  const { server, identity, definition, trusted, isProcess, isStill, call, assess, converse, redact } =
+    options;
   const name = mcpToolName(server, definition.name);
   const check = checkOf(definition.inputSchema);
   const from = oneLine(server, 40);
@@ -43,13 +49,7 @@ export function mcpTool(options: {
     name,
     description: describe(from, definition),
     command: promptCommand(server, definition),
-    about: {
-      displayName: definition.title ?? oneLine(definition.name, 60),
-      category: `mcp ${from}`,
-      tags: [],
-      version: '0.1.0',
-      hidden: false,
-    },
+    about: aboutOf(from, definition),
     definitionHash: definitionHash(identity, definition),
     inputSchema: definition.inputSchema,
     traits: traitsOfHints(definition.hints, { trusted, isProcess }),
@@ -62,8 +62,11 @@ export function mcpTool(options: {
       const problem = check(input);
       if (problem !== undefined) return fail('ARGUMENTS_INVALID', escapeLabels(problem));
       const onProgress = (text: string): void => progress(`${name}: ${oneLine(text, 80)}`);
-      const options = { signal, mayCall: isStill, onProgress };
-      const called = await call(input as Record<string, unknown>, options, context);
+      const of = { server, tool: definition.name, hash: definition.hash };
+      const called = await converse(of, context, (answers) =>
+        call(input as Record<string, unknown>, { signal, answers, mayCall: isStill, onProgress }, context),
+      );
+      if (called.kind === 'input') return called.refused;
       if (called.kind === 'answered')
         return readResult(called.result, { server: from, tool: name, redact, artifact });
       if (called.kind === 'sign-in') return fail('SIGN_IN_NEEDED', called.message);
@@ -77,6 +80,11 @@ export function mcpTool(options: {
       return fail(code, `${name}: ${text}`, words);
     },
   });
+}
+
+function aboutOf(from: string, { name, title }: McpDefinition): NonNullable<Tool['about']> {
+  const displayName = title ?? oneLine(name, 60);
+  return { displayName, category: `mcp ${from}`, tags: [], version: '0.1.0', hidden: false };
 }
 
 function describe(from: string, { name, title, description }: McpDefinition): string {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { deserializeMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { OperatorError } from '../../core/errors.ts';
 import { raceTimeout } from '../../lib/async/deadline.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -26,11 +25,21 @@ const shownLimit = 2_000;
 /** Milliseconds to wait before SIGTERM, and again before SIGKILL. */
 const graceMs = 1_000;
 
+type ProcessTransport = Transport &
+  Readonly<{
+    lastWords(): string;
+    /** Whether the process ended by itself. */
+    hasEnded(): boolean;
+    /** By these two members the SDK knows a process, whose silence means an older protocol. */
+    stderr: null;
+    pid: number | null;
+  }>;
+
 /**
  * Runs a server in a process group of its own, which ends with the connection or with the bot, even if the bot is
  * killed (X7). The server gets only the given environment. `lastWords` returns the end of its standard error.
  */
-export function processTransport(of: ServerProcess): Transport & Readonly<{ lastWords(): string }> {
+export function processTransport(of: ServerProcess): ProcessTransport {
   const split = splitLines(messageLimit);
   const flow = createFlowMeter(systemClock);
   const gone = Promise.withResolvers<void>();
@@ -38,6 +47,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
   let forget = (): void => undefined;
   let complaint = Buffer.alloc(0);
   let over = false;
+  let ended = false;
   const kill = (signal: NodeJS.Signals): void => killGroup(child?.pid, signal);
   const killHard = (): void => kill('SIGKILL');
 
@@ -89,7 +99,12 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
     if (tooMuch !== undefined) endFor(tooMuch);
   }
 
-  const transport: Transport & { lastWords(): string } = {
+  const transport: ProcessTransport = {
+    stderr: null,
+    get pid() {
+      return child?.pid ?? null;
+    },
+    hasEnded: () => ended,
     // Shown text begins far from the cut, because half a secret would not be found.
     lastWords: () => of.redact(complaint.toString('utf8')).slice(-shownLimit),
     async start() {
@@ -102,7 +117,10 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
         begun.reject(new OperatorError(`${of.command} can't be started: ${error.message}`, { cause: error }));
         gone.resolve();
       });
-      child.once('exit', killHard);
+      child.once('exit', () => {
+        ended = !over;
+        killHard();
+      });
       child.once('close', () => {
         forget();
         gone.resolve();

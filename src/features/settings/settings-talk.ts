@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts';
 import { listsId } from '../../access/chat-migrations.ts';
 import type { Filled, Press } from '../../core/channel.ts';
+import { readSetting } from '../../core/read-setting.ts';
 import type { OpenForm } from '../../core/form.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
@@ -17,7 +18,7 @@ import {
   type GroupChat,
 } from '../../tools/settings/setting-entries.ts';
 import { announce } from './announce.ts';
-import { readSetting, sayProblem, showSetting, settingValue } from './setting-values.ts';
+import { sayProblem, showSetting, settingValue } from './setting-values.ts';
 import { readAction, type SettingView } from './setting-views.ts';
 import type { Who } from '../../tools/settings/settings-in-force.ts';
 import {

@@ -1,4 +1,5 @@
 import type { Act, Channel, Filled, Press, WriteCommand } from '../../core/channel.ts';
+import { readSetting } from '../../core/read-setting.ts';
 import type { OpenForm } from '../../core/form.ts';
 import type { Message } from '../../core/message.ts';
 import type { SettingField, SettingValue } from '../../core/setting-field.ts';
@@ -14,7 +15,6 @@ import { announce } from './announce.ts';
 import type { SettingEntries } from '../../tools/settings/setting-entries.ts';
 import {
   optionsOf,
-  readSetting,
   sayProblem,
   showSetting,
   stepped,

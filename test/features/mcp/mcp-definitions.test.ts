@@ -23,6 +23,7 @@ function toolOf(raw: unknown, more: { trusted?: boolean; isProcess?: boolean; se
     isProcess: more.isProcess ?? true,
     isStill: () => true,
     call: async () => assert.fail('nothing is called'),
+    converse: async (_of, _context, attempt) => attempt(undefined),
   });
 }
 

@@ -38,6 +38,7 @@ export async function openServers(
   const open = () =>
     createConfiguredServers({
       redact: (text) => text,
+      converse: (_of, _context, attempt) => attempt(undefined),
       settings: () => now,
       agreements,
       onOff: async (server, tools) =>

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { TestContext } from 'node:test';
 import { makeToolFile, type ToolFile } from './tool-files.ts';
+import { spokenProtocol, type Protocol } from './protocol.ts';
+import { startNewerHttpServer } from './newer-http-server.ts';
 import { toolServer, type ToolScript } from './tool-server.ts';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
@@ -12,20 +14,34 @@ export type ToolHttpServer = Readonly<{
   url: string;
   /** Headers of each request. */
   seen: readonly IncomingHttpHeaders[];
+  /** Methods of the requests, and answers to what was asked, if the server speaks the protocol of 2026-07-28. */
+  asked: readonly string[];
+  answered: readonly unknown[];
   /** Forgets every session, as a server that was restarted; `away`: answers nobody until the next call. */
   forget(): Promise<void>;
   close(): Promise<void>;
 }>;
 
 /** The script of a server over HTTP that is there until the test has ended. */
-export async function serveTools(t: TestContext, script: ToolScript): Promise<ToolFile & ToolHttpServer> {
+export async function serveTools(
+  t: TestContext,
+  script: ToolScript,
+  protocol: Protocol = spokenProtocol(),
+): Promise<ToolFile & ToolHttpServer> {
   const file = await makeToolFile(t, script);
-  const server = await startToolHttpServer(file.file);
+  const server = await startToolHttpServer(file.file, protocol);
   t.after(() => server.close());
   return { ...file, ...server, toml: `url = "${server.url}"\n` };
 }
 
-export async function startToolHttpServer(file: string): Promise<ToolHttpServer> {
+export async function startToolHttpServer(
+  file: string,
+  protocol: Protocol = spokenProtocol(),
+): Promise<ToolHttpServer> {
+  return protocol === '2026-07-28' ? startNewerHttpServer(file) : startOlderHttpServer(file);
+}
+
+async function startOlderHttpServer(file: string): Promise<ToolHttpServer> {
   const seen: IncomingHttpHeaders[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const http: HttpServer = createServer((request, response) => {
@@ -55,7 +71,7 @@ export async function startToolHttpServer(file: string): Promise<ToolHttpServer>
   };
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
-    seen,
+    ...{ seen, asked: [], answered: [] },
     forget,
     async close() {
       await forget();

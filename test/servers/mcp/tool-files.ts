@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { nodeCommand } from '../../support/node-command.ts';
+import { spokenProtocol, type Protocol } from './protocol.ts';
 import type { ToolScript } from './tool-server.ts';
 
 /** The script of a server in a folder of its own. */
@@ -20,14 +21,19 @@ export function listedTool(name: string, more: object = {}) {
 }
 
 export const stdioServer = path.join(import.meta.dirname, 'stdio-server.ts');
+const newerStdioServer = path.join(import.meta.dirname, 'newer-stdio-server.ts');
 
 /** `[mcp.NAME]` lines of a server that does not go by the book: see `rough-server.ts`. */
 export function roughServer(how: string): string {
-  const args = JSON.stringify([path.join(import.meta.dirname, 'rough-server.ts'), how]);
+  const args = JSON.stringify([path.join(import.meta.dirname, 'rough-server.ts'), how, spokenProtocol()]);
   return `command = ${JSON.stringify(process.execPath)}\nargs = ${args}\n`;
 }
 
-export async function makeToolFile(t: TestContext, script: ToolScript): Promise<ToolFile> {
+export async function makeToolFile(
+  t: TestContext,
+  script: ToolScript,
+  protocol: Protocol = spokenProtocol(),
+): Promise<ToolFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-mcp-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const file = path.join(folder, 'tools.json');
@@ -37,7 +43,7 @@ export async function makeToolFile(t: TestContext, script: ToolScript): Promise<
     await rename(`${file}.new`, file);
   };
   await write(script);
-  const [command, ...args] = nodeCommand(stdioServer, file);
+  const [command, ...args] = nodeCommand(protocol === '2026-07-28' ? newerStdioServer : stdioServer, file);
   const toml = `command = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`;
   return { file, folder, write, toml };
 }

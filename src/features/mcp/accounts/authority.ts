@@ -1,14 +1,13 @@
 import {
+  assertSecureTokenEndpoint,
+  checkResourceAllowed,
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
   extractWWWAuthenticateParams,
   registerClient,
-} from '@modelcontextprotocol/sdk/client/auth.js';
-import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
-import {
-  checkResourceAllowed,
   resourceUrlFromServerUrl,
-} from '@modelcontextprotocol/sdk/shared/auth-utils.js';
+  type AuthorizationServerMetadata,
+} from '@modelcontextprotocol/client';
 import { defined } from '../../../lib/json/json-values.ts';
 import { SignInProblem, type Challenge } from './sign-in-needed.ts';
 import { isSame } from './same-issuer.ts';
@@ -45,7 +44,11 @@ export async function findAuthority(
     throw new SignInProblem(
       `it names the authorization server ${issuer} now, and ${of.pinned} is the one that people signed in with. If that is right, write issuer = "${issuer}" into its section`,
     );
-  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
+  // `checkMetadata` compares the issuer, with a reason that people can read.
+  const metadata = await discoverAuthorizationServerMetadata(issuer, {
+    fetchFn: fetch,
+    skipIssuerValidation: true,
+  });
   if (metadata === undefined) throw new SignInProblem(`${issuer} describes no authorization server`);
   checkMetadata(issuer, metadata, isSafe);
   const { scopes } = of;
@@ -93,6 +96,13 @@ function checkMetadata(issuer: string, metadata: AuthorizationServerMetadata, is
   for (const endpoint of [authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint])
     if (typeof endpoint === 'string' && !isSafe(new URL(endpoint)))
       throw new SignInProblem(`${issuer} names an address without encryption: ${endpoint}`);
+  try {
+    assertSecureTokenEndpoint(metadata.token_endpoint);
+  } catch (cause) {
+    // The operator may have written the address. Codes and secrets are sent there all the same only with TLS.
+    const problem = `${issuer} takes codes without encryption, at ${metadata.token_endpoint}. Give it TLS, or run it on this machine`;
+    throw new SignInProblem(problem, { cause });
+  }
 }
 
 /** Registers the bot with an authorization server that knows no other way (RFC 7591). */

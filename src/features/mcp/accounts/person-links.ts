@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { createDeadline } from '../../../lib/async/deadline.ts';
 import type { McpConnection } from '../connect-once.ts';
-import { callWithin, type LinkCalled } from '../create-lasting-link.ts';
+import { callWithin, type LinkCalled, type LinkOptions } from '../create-lasting-link.ts';
 import type { McpSettings } from '../mcp-settings.ts';
 import type { McpDefinition } from '../read-definition.ts';
 import type { AccountOf } from './account-book.ts';
@@ -14,7 +14,7 @@ export type PersonLinks = Readonly<{
   call(
     of: Of,
     call: Call,
-    options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
+    options: LinkOptions,
   ): Promise<LinkCalled | Readonly<{ kind: 'sign-in'; challenge: Challenge }>>;
   /** Lists the tools with this account, so that the operator's agreement knows them. */
   look(of: Of, signal: AbortSignal): Promise<void>;

@@ -10,7 +10,7 @@ import {
 import { sayIn } from '../../../core/texts/say.ts';
 import { inlineCode } from '../../../lib/text/text.ts';
 import { identityOf, type McpSettings } from '../mcp-settings.ts';
-import { mcpTool, mcpToolName } from '../mcp-tool.ts';
+import { mcpTool, mcpToolName, type Converse } from '../mcp-tool.ts';
 import type { McpDefinition } from '../read-definition.ts';
 import type { WriteCommand } from '../../../core/channel.ts';
 import type { ServerAgreement } from '../server-agreement.ts';
@@ -27,6 +27,7 @@ type Deps = Readonly<{
   accounts: ServerAccounts;
   links: PersonLinks;
   writeCommand: WriteCommand;
+  converse: Converse;
   redact(text: string): string;
 }>;
 
@@ -50,6 +51,7 @@ export function createPersonTools(deps: Deps): OutsideSource {
     return mcpTool({
       server,
       ...{ identity: identityOf(config), definition, trusted: config.trusted, isProcess: false, redact },
+      converse: deps.converse,
       isStill: () =>
         settings()[server] === config &&
         agreedOf(server, config).some(({ hash }) => hash === definition.hash),

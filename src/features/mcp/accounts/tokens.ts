@@ -1,16 +1,12 @@
 import {
+  OAuthError,
+  OAuthErrorCode,
   exchangeAuthorization,
   refreshAuthorization,
   selectClientAuthMethod,
   startAuthorization,
-} from '@modelcontextprotocol/sdk/client/auth.js';
-import {
-  OAuthError,
-  ServerError,
-  TemporarilyUnavailableError,
-  TooManyRequestsError,
-} from '@modelcontextprotocol/sdk/server/auth/errors.js';
-import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+  type OAuthTokens,
+} from '@modelcontextprotocol/client';
 import { defined } from '../../../lib/json/json-values.ts';
 import type { Authority, SignInClient } from './authority.ts';
 import type { CheckedFetch } from './checked-fetch.ts';
@@ -53,6 +49,8 @@ export async function redeem(
     authorizationCode: of.code,
     codeVerifier: of.verifier,
     redirectUri: of.redirectUrl,
+    // The answer of the page was compared with it before the code was stored (RFC 9207).
+    iss: authority.issuer,
   });
   return read(tokens, deps.now);
 }
@@ -97,10 +95,16 @@ export async function revoke(
   return (await fetch(endpoint, { method: 'POST', headers, body })).ok;
 }
 
+/** Refusals that may pass by themselves. */
+const passing: readonly string[] = [
+  OAuthErrorCode.ServerError,
+  OAuthErrorCode.TemporarilyUnavailable,
+  OAuthErrorCode.TooManyRequests,
+];
+
 /** Whether the authorization server refused for good, so that only a new sign-in helps. */
 export function isRefused(error: unknown): boolean {
-  const passes = [ServerError, TemporarilyUnavailableError, TooManyRequestsError];
-  return error instanceof OAuthError && !passes.some((kind) => error instanceof kind);
+  return error instanceof OAuthError && !passing.includes(error.code);
 }
 
 function common({ authority, client }: Grant, fetch: CheckedFetch) {
