@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { after, before, test, type TestContext } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import type { Entry } from '../../src/core/entry.ts';
@@ -16,6 +18,9 @@ import { resultsIn, type ScriptedCall } from '../support/call-steps.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
 import { openCliHome, type CliHome } from '../support/run-cli.ts';
+import { childEnv } from '../support/child-env.ts';
+import { cliPath } from '../support/cli-path.ts';
+import { startWholeBot } from '../support/whole-bot.ts';
 
 let postgres: PostgresServer | undefined;
 before(async () => {
@@ -364,4 +369,24 @@ test('L20 nothing is sent without a yes, and wrong options say what to write', a
   const args = ['--config', 'new.toml', '--model', 'fast', '--sample', '2', '--yes'];
   assert.equal((await empty.run(['rehearse', ...args])).code, 1);
   assert.deepEqual(await readdir(empty.folder), ['new.toml']);
+});
+
+test('L20 beside a running bot, its turns are answered again, and its chats hear nothing', async (t) => {
+  const toml = '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n';
+  const bot = await startWholeBot(t, { toml, script: (_, index) => `Answer ${index}.` });
+  const room = bot.telegram.group({ title: 'Team' });
+  bot.telegram.person({ name: 'Ann' }).says('@test_bot hello', { in: room });
+  await room.nextMessage('Answer 0.');
+  await bot.bot.idle();
+  const heard = room.everSent().length;
+  const args = ['rehearse', '--config', 'config.toml', '--model', 'default', '--sample', '3', '--yes'];
+  const { stdout } = await promisify(execFile)(process.execPath, [cliPath, ...args], {
+    ...{ cwd: bot.home, env: childEnv(bot.home) },
+  });
+  assert.match(stdout, /Answer 0\. +│ Answer 1\./);
+  assert.equal(room.everSent().length, heard);
+  const { turns } = await bot.bot.operate('rehearse sample', {
+    ...{ since: new Date(Date.now() - 600_000).toISOString(), most: 9, private: true },
+  });
+  assert.equal(turns.length, 1, 'the rehearsal is no turn of its own');
 });
