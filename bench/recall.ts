@@ -42,7 +42,7 @@ export async function timesOn(
   const store = await openStore(url, { clock: systemClock });
   try {
     for (let first = 0; first < entries; first += batch)
-      await store.commit({ said: Array.from({ length: batch }, (_, n) => lineOf(first + n)) });
+      await store.commit({ searchable: Array.from({ length: batch }, (_, n) => lineOf(first + n)) });
     await analyze();
     const recall = await recallOn(store);
     const context = toolContext({ requester: inAGroup });

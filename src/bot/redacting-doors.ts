@@ -126,12 +126,12 @@ export function cleanStore(store: Store, clean: Clean): Store {
     },
     commit:
       (commit) =>
-      ({ entries, outbox: rows, work, said, ...step }) =>
+      ({ entries, outbox: rows, work, searchable, ...step }) =>
         commit({
           ...step,
           entries: entries?.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
           outbox: rows?.map((row) => ({ ...row, part: cleanPart(row.part, redact) })),
-          said: said?.map((one) => ({ ...one, text: redact(one.text) })),
+          searchable: searchable?.map((one) => ({ ...one, text: redact(one.text) })),
           work: work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })),
         }),
     addWork: (addWork) => (work, refuse) =>

@@ -89,8 +89,8 @@ export async function turnPartsOf(features: readonly Feature[], turn: NewTurn): 
       const all = await Promise.all(parts.map(async (part) => part.notes?.(before)));
       return all.find((notes) => notes !== undefined);
     },
-    async said(entry, before) {
-      return (await Promise.all(parts.map(async (part) => part.said?.(entry, before) ?? []))).flat();
+    async searchable(entry, before) {
+      return (await Promise.all(parts.map(async (part) => part.searchable?.(entry, before) ?? []))).flat();
     },
     async footer(entries) {
       const all: Footer[] = [];

@@ -116,8 +116,8 @@ export async function takeTurn(
     const of = { entries, parts, viewer: context.viewers?.requester };
     const entry = await entryOf(request, of, deps);
     if (entry === undefined) return { text: sayIn(message.sender.language)(nothingToRetry), failed: false };
-    const now = await parts?.said?.(entry, entries);
-    await deps.store.commit({ entries: [{ transcript: request.transcript, entry }], said: now });
+    const searchable = await parts?.searchable?.(entry, entries);
+    await deps.store.commit({ entries: [{ transcript: request.transcript, entry }], searchable });
     entries.push(entry);
     transcript.all.push(entry);
   }
@@ -182,7 +182,7 @@ async function openTranscript(
       await store.commit({
         entries: [{ transcript, entry }],
         usage: useOfEntry(entry, user, zone()),
-        said: await context.parts?.said?.(entry, all),
+        searchable: await context.parts?.searchable?.(entry, all),
         done: settles,
       });
       all.push(entry);

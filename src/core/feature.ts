@@ -99,7 +99,7 @@ export type TurnPart = Readonly<{
   /** Told with the message. Undefined: the model knows it from the entries `before`. */
   notes?(before: readonly Entry[]): Promise<Notes | undefined>;
   /** What of a new entry can be found later; `all` are the entries before it. */
-  said?(entry: Entry, all: readonly Entry[]): Promise<readonly SearchableText[]>;
+  searchable?(entry: Entry, all: readonly Entry[]): Promise<readonly SearchableText[]>;
   /** `entries` are those of this turn, once it is answered. */
   footer?(entries: readonly Entry[]): Promise<Footer>;
   /** Called like `footer`, if the agent ended the turn with an answer. Undefined: nobody can rate it. */

@@ -31,7 +31,7 @@ export type Step = Readonly<{
   usage?: readonly Use[];
   runs?: readonly RunRow[];
   /** What was said, kept for later search (K5). */
-  said?: readonly SearchableText[];
+  searchable?: readonly SearchableText[];
   done?: string;
 }>;
 

@@ -107,13 +107,13 @@ test('K4 N1 the parts of a turn: all tools, all that is searchable, the first no
   } as const;
   const one: Feature = {
     name: 'one',
-    turn: async () => ({ said: async () => [said], footer: async () => ({ text: ' 1' }) }),
+    turn: async () => ({ searchable: async () => [said], footer: async () => ({ text: ' 1' }) }),
   };
   const two: Feature = {
     name: 'two',
     turn: async () => ({
       notes: async () => ({ text: 'two', taint: undefined }),
-      said: async () => [said],
+      searchable: async () => [said],
       footer: async () => ({ text: ' 2', question }),
     }),
   };
@@ -127,7 +127,7 @@ test('K4 N1 the parts of a turn: all tools, all that is searchable, the first no
   const parts = await turnPartsOf([one, { name: 'none', turn: async () => undefined }, two, three], turn);
   assert.deepEqual(parts.tools, []);
   assert.deepEqual(await parts.notes([]), { text: 'two', taint: undefined });
-  assert.deepEqual(await parts.said(entry, []), [said, said]);
+  assert.deepEqual(await parts.searchable(entry, []), [said, said]);
   assert.deepEqual(await parts.footer([]), { text: ' 1 2 3', question });
   const bare = await turnPartsOf([{ name: 'none' }], turn);
   assert.equal(await bare.notes([]), undefined);

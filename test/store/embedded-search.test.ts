@@ -44,7 +44,7 @@ test('K5 Q12 each line is found once and goes with its person, whether it is in 
   const store = await openStore(`sqlite:${file}`);
   const all = upTo(150);
   for (const n of all) {
-    await store.commit({ said: [line(n, askerOf(n))] });
+    await store.commit({ searchable: [line(n, askerOf(n))] });
     // 64 lines go into the index together; a search takes the rest there.
     if (n === 1 || n === 63 || n === 64 || n === 100)
       assert.deepEqual(await numbersIn(store, 'every line'), upTo(n).toReversed().map(String));
@@ -53,7 +53,7 @@ test('K5 Q12 each line is found once and goes with its person, whether it is in 
   const left = all.filter((n) => askerOf(n) !== 'telegram:42');
   assert.deepEqual(await numbersIn(store, 'every line'), left.toReversed().map(String));
   assert.deepEqual(await numbersIn(store, 'number149'), ['149']);
-  await store.commit({ said: upTo(70).map((n) => line(1_000 + n, 'telegram:7')) });
+  await store.commit({ searchable: upTo(70).map((n) => line(1_000 + n, 'telegram:7')) });
   assert.deepEqual(await numbersIn(store, 'number1070'), ['1070']);
   assert.deepEqual(await numbersIn(store, 'number1001'), ['1001']);
   await store.close();

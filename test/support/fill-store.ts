@@ -46,7 +46,7 @@ export async function fillStore(store: Store): Promise<void> {
         ...{ steps: 3, failed: true, at: now },
       },
     ],
-    said: Array.from({ length: 70 }, (_, n) => ({
+    searchable: Array.from({ length: 70 }, (_, n) => ({
       ...({
         holder: 'person telegram:42',
         transcript: 'telegram/42',

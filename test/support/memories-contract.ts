@@ -119,7 +119,7 @@ export function memoriesContract(storeTest: StoreTest): void {
       { ...line('launches are on Fridays'), author: undefined, name: 'Skillet', source: undefined },
       secret,
     ];
-    for (const one of said) await store.commit({ said: [one] });
+    for (const one of said) await store.commit({ searchable: [one] });
     assert.deepEqual(await found(store, 'LAUNCH'), ['launches are on Fridays', 'our launch is in May']);
     assert.deepEqual(await found(store, 'zurich'), ['Der Zürich-Flug geht um 9']);
     assert.deepEqual(await found(store, '北京'), ['明天我们去北京开会']);
@@ -133,7 +133,7 @@ export function memoriesContract(storeTest: StoreTest): void {
 
   storeTest('K5 lines with all words come before lines with some', async (store) => {
     const lines = ['green tea is in the kitchen', 'tea', 'green', 'something else'];
-    await store.commit({ said: lines.map((text) => line(text)) });
+    await store.commit({ searchable: lines.map((text) => line(text)) });
     assert.deepEqual(await found(store, 'tea green'), [lines[0], 'green', 'tea']);
     assert.deepEqual(await found(store, 'tea green', undefined, 1), [lines[0]]);
   });
@@ -147,7 +147,7 @@ export function memoriesContract(storeTest: StoreTest): void {
       },
     };
     const entry = { kind: 'notice', text: 'x', at: 1 } as const;
-    const step = { entries: [{ transcript: 'telegram:-100', entry }], said: [cyclic] };
+    const step = { entries: [{ transcript: 'telegram:-100', entry }], searchable: [cyclic] };
     await assert.rejects(store.commit(step), /cut off/);
     assert.equal((await store.transcripts.read('telegram:-100')).entries.length, 0);
     assert.deepEqual(await found(store, 'never'), []);
@@ -156,7 +156,7 @@ export function memoriesContract(storeTest: StoreTest): void {
   storeTest('K5 Q12 a line ends with its conversation, and stays over /new', async (store) => {
     const key = conversationKey(group);
     const entry = { kind: 'notice', text: 'x', at: 10 * day } as const;
-    await store.commit({ entries: [{ transcript: key, entry }], said: [line('remember the milk')] });
+    await store.commit({ entries: [{ transcript: key, entry }], searchable: [line('remember the milk')] });
     await store.transcripts.archive(key);
     assert.deepEqual(await found(store, 'milk'), ['remember the milk']);
     await store.prune(100 * day, 91 * day);
@@ -176,7 +176,7 @@ export function memoriesContract(storeTest: StoreTest): void {
       await add('other', { author: bob, text: 'ask telegram:4200 about it', chat: bob });
       const theirs = [line('hers'), { ...line('answer for hers'), author: undefined, name: 'Skillet' }];
       const alone = line('alone hers', { holder: `person ${ada}`, transcript: ada, conversation: direct });
-      await store.commit({ said: [...theirs, alone, line('not hers', { asker: bob, author: bob })] });
+      await store.commit({ searchable: [...theirs, alone, line('not hers', { asker: bob, author: bob })] });
       assert.equal((await store.forget(ada)).memories, 3);
       assert.deepEqual(await idsOf(store, `person ${bob}`, 'chat telegram:-100'), ['other']);
       assert.deepEqual(await found(store, 'hers'), ['not hers']);

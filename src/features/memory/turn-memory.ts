@@ -52,7 +52,7 @@ export function createTurnMemory(deps: TurnMemoryDeps): MemoryOfTurns {
       return {
         tools: memoryTools(open, { transcript, source, inRun: isUnattended(message.task), linkTo }, deps),
         notes: (before) => notesFor(open, before, deps),
-        said: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
+        searchable: (entry, all) => saidIn(entry, all, { message, transcript, open }, deps),
         footer: async (turn) => ({
           text: await footerOf(
             turn,

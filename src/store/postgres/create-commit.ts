@@ -202,7 +202,7 @@ async function writeSteps(
 /** What few steps have: words for the search, and runs. Empty if none of them has any. */
 function valuesOfMore(steps: readonly FencedStep[]): readonly (readonly (string | number)[])[] {
   const said = steps.flatMap(({ step }, n) =>
-    (step.said ?? []).map((one) => ({ ...saidRow(one), of: n + 1 })),
+    (step.searchable ?? []).map((one) => ({ ...saidRow(one), of: n + 1 })),
   );
   const runs = steps.flatMap(({ step }, n) => (step.runs ?? []).map((one) => ({ ...one, of: n + 1 })));
   if (said.length === 0 && runs.length === 0) return [];

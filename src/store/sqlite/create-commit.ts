@@ -42,14 +42,14 @@ export function createSqliteCommit(
   }
 
   return {
-    async commit({ entries = [], outbox = [], work = [], usage = [], runs = [], said = [], done }) {
+    async commit({ entries = [], outbox = [], work = [], usage = [], runs = [], searchable = [], done }) {
       const queue = await batch.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of outbox) parts.add(row);
         for (const { message, queue } of work) items.add(message, queue);
         for (const use of usage) addUse(use);
         for (const run of runs) addRun(run);
-        for (const one of said) addSaid(one);
+        for (const one of searchable) addSaid(one);
         return done === undefined ? undefined : items.finish(done);
       });
       if (outbox.length > 0) toSend.ring();

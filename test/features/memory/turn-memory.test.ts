@@ -220,7 +220,7 @@ test('K5 K2 what others can’t see, or a routine, hook or skill began, is not f
   const texts = async (change: Partial<Message>, entry: Partial<Entry> = {}) => {
     const { turn, entry: make } = await open({ text: 'the deadline is in november', ...change });
     const one = { ...make(), ...entry } as Entry;
-    return (await turn.said(one, [one])).map(({ text, holder }) => [holder, text]);
+    return (await turn.searchable(one, [one])).map(({ text, holder }) => [holder, text]);
   };
   assert.deepEqual(await texts(group), [['chat telegram:-100', 'the deadline is in november']]);
   assert.deepEqual(await texts(direct), [['person telegram:42', 'the deadline is in november']]);
@@ -253,7 +253,7 @@ test('K5 S7 an answer is found later unless something in its conversation is mar
     at: 2,
   };
   const found = async (before: readonly Entry[] = [entry()], one: Entry = answer) =>
-    (await turn.said(one, [...before, one])).map(({ text, author }) => [author, text]);
+    (await turn.searchable(one, [...before, one])).map(({ text, author }) => [author, text]);
   assert.deepEqual(await found(), [[undefined, 'In november.']]);
   assert.deepEqual(await found([entry()], { ...answer, stopReason: 'refusal' }), []);
   const marked: Entry = {
