@@ -5,7 +5,7 @@
  * `npm test -- test/agent`. One file alone is `node --test FILE`.
  */
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -117,12 +117,15 @@ function piecesOf(folder: readonly string[]): readonly (readonly string[])[] {
   ];
 }
 
-/** A file that imports these. */
+/** A file that imports these, after what makes their properties the same in each run. */
 function entryFor(piece: readonly string[]): string {
   const [only = ''] = piece;
-  if (piece.length === 1) return path.join(import.meta.dirname, only);
+  const tests = piece.map((file) => path.join(import.meta.dirname, file));
+  const isRandom = tests.some((file) => readFileSync(file, 'utf8').includes("from 'fast-check'"));
+  if (tests.length === 1 && !isRandom) return tests[0] ?? '';
   const entry = path.join(entries, `${only.replaceAll(path.sep, '-')}.mjs`);
-  const urls = piece.map((file) => pathToFileURL(path.join(import.meta.dirname, file)).href);
+  const first = isRandom ? [path.join(import.meta.dirname, 'support/same-properties.ts')] : [];
+  const urls = [...first, ...tests].map((file) => pathToFileURL(file).href);
   writeFileSync(entry, urls.map((url) => `import '${url}';\n`).join(''));
   return entry;
 }

@@ -9,6 +9,8 @@ import { visibleText, type MarkdownBlock, type MarkdownDocument } from '../../sr
 import { writeMarkdown } from '../../src/lib/markdown/write-markdown.ts';
 import { markdownSource, numRuns, withoutSpace } from './markdown-source.ts';
 
+const box = /[☑☐]/g;
+
 const inTotal = (document: MarkdownDocument, most: number): boolean => plainText(document).length <= most;
 
 test('S6 any text parses, and writing the tree as Markdown loses no visible character', () => {
@@ -33,7 +35,9 @@ test('H2 every piece of a split fits and nothing visible is lost', () => {
           assert.ok(inTotal(piece, most), JSON.stringify(pieces));
       }
       if (!hasTable(document.children)) {
-        assert.equal(parsed.map(shown).join(''), hasVisible(shown(document)) ? shown(document) : '');
+        // The box of a task is a character where a piece is too short for the list.
+        const read = parsed.map(shown).join('').replaceAll(box, '');
+        assert.equal(read, hasVisible(shown(document)) ? shown(document).replaceAll(box, '') : '');
       }
       assert.ok(pieces.every((piece) => piece.trim() !== ''));
     }),

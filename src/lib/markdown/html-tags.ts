@@ -102,8 +102,11 @@ export function readTag(source: string, atEdge: boolean): readonly (Inline | Tag
   return [{ type: 'tag', name, source, closes: closes === '/', address: attribute(attributes, 'href') }];
 }
 
-/** Joins tags into marks. A tag without its other half stays text. */
-export function pairTags(nodes: readonly (Inline | Tag)[]): readonly Inline[] {
+/** Joins tags into marks, whose content is given to `finish`. A tag without its other half stays text. */
+export function pairTags(
+  nodes: readonly (Inline | Tag)[],
+  finish: (content: readonly Inline[]) => readonly Inline[],
+): readonly Inline[] {
   if (nodes.every((node): node is Inline => node.type !== 'tag')) return nodes;
   const levels: { tag?: Tag; children: Inline[] }[] = [{ children: [] }];
   const open = new Map<string, number>();
@@ -129,7 +132,8 @@ export function pairTags(nodes: readonly (Inline | Tag)[]): readonly Inline[] {
     } else if ((open.get(node.name) ?? 0) === 0) levels.at(-1)?.children.push(...text(node.source));
     else {
       while (levels.at(-1)?.tag?.name !== node.name) closeLast(unpaired);
-      closeLast((tag, children) => pairs.get(tag.name)?.(children, tag) ?? children);
+      const write = pairs.get(node.name) ?? asIs;
+      closeLast((tag, children) => write(write === code ? children : finish(children), tag));
     }
   }
   while (levels.length > 1) closeLast(unpaired);

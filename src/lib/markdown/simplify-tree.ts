@@ -117,17 +117,17 @@ function toRow(row: mdast.TableRow, definitions: Definitions): TableRow {
 }
 
 function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definitions): readonly Inline[] {
-  const merged = mergeTexts(
-    pairTags(
-      nodes.flatMap((node, index) =>
-        node.type === 'html'
-          ? readTag(node.value, endsLine(nodes[index - 1]) || beginsLine(nodes[index + 1]))
-          : toInline(node, definitions),
-      ),
-    ),
+  const read = nodes.flatMap((node, index) =>
+    node.type === 'html'
+      ? readTag(node.value, endsLine(nodes[index - 1]) || beginsLine(nodes[index + 1]))
+      : toInline(node, definitions),
   );
-  // Done last, because what looked like an address may have contained part of a reference.
-  return merged.flatMap((node) => (node.type === 'text' ? notation(node.value) : [node]));
+  return withNotation(pairTags(read, withNotation));
+}
+
+/** Done last, because what looked like an address may have contained part of a reference. */
+function withNotation(nodes: readonly Inline[]): readonly Inline[] {
+  return mergeTexts(nodes).flatMap((node) => (node.type === 'text' ? notation(node.value) : [node]));
 }
 
 /** Removes white space that a removed tag left at the ends, and line breaks there, which show nothing. */
