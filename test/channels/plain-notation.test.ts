@@ -15,7 +15,7 @@ const notations: readonly (readonly [string, string])[] = [
   ['`$a=b$` and `\\(x\\)`', '<code>$a=b$</code> and <code>\\(x\\)</code>'],
   ['so[^1] and so[^12].\n\n[^1]: Two words', 'so¹ and so¹².\n\n¹ Two words'],
   ['so.\n\n[^1]: Smith', 'so.\n\n¹ Smith'],
-  ['<b>so[^1]</b> and <i>==this==</i>', 'so¹ and this'],
+  ['<b>so[^1]</b> and <i>==this==</i>', '<b>so¹</b> and <i><b>this</b></i>'],
   ['so[^2].\n\n[^2]: https://e.org/', 'so<a href="https://e.org/">²</a>.'],
   ['[Note]: important', '[Note]: important'],
   ['an ==old== word, a==b, a == b, ====', 'an <b>old</b> word, a==b, a == b, ===='],

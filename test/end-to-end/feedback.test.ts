@@ -176,15 +176,16 @@ test('U17 a thumb on anything but a final answer, or while feedback is off, is i
 });
 
 test('U17 a thumb that comes before the bot knows under which id its answer is shown counts afterwards', async (t) => {
-  const { ann, telegram, bot, counted, settled } = await onTelegram(t);
-  telegram.faults.add({ method: 'sendMessage', lateMs: 1_500 });
+  const { ann, telegram, counted } = await onTelegram(t);
+  const receipt = Promise.withResolvers<void>();
+  telegram.faults.add({ method: 'sendMessage', answered: receipt.promise });
   ann.says('when is the tide high?');
   const answer = await ann.dm.nextMessage('The tide is high');
   ann.reacts(answer.id, ['👍']);
   ann.reacts(answer.id, ['👎']);
-  await settled();
+  await telegram.until('all updates', () => telegram.queue.waiting().length === 0);
   assert.deepEqual(await counted(), []);
-  await bot.idle();
+  receipt.resolve();
   await ann.dm.nextMessage('What was wrong?');
   assert.deepEqual(await counted(), ['telegram:1007 down']);
 });

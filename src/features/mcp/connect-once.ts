@@ -181,7 +181,7 @@ type ListMethod = Parameters<ReadPages>[0] | 'tools/list';
 
 /**
  * Reads lists of a server. A newer server says how long a list lasts (X9): lists of resources are kept that long, for this
- * connection alone, whoever else may share them. Tools and prompts are read again when they are older.
+ * connection alone, also if others may share them. Tools and prompts are read again when they are older.
  */
 function createLists(
   { client, isModern, has, closed }: OpenClient,

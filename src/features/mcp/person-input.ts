@@ -33,7 +33,7 @@ export type PersonInput = Readonly<{
   press(event: PressEvent, words: readonly string[]): Promise<Pressed>;
 }>;
 
-/** How long a person has for an answer, in milliseconds. Their conversation goes on meanwhile. */
+/** How long a person has for an answer, in milliseconds. Their conversation continues meanwhile. */
 const answerWithinMs = 30 * 60_000;
 /** How often, in milliseconds, to look for an answer in case its signal was lost. */
 const lookEveryMs = 5_000;

@@ -10,6 +10,8 @@ export type Fault = Readonly<{
   delayMs?: number;
   /** Milliseconds from when the call was carried out until it is answered. */
   lateMs?: number;
+  /** The call is carried out at once, and answered when this promise resolves. */
+  answered?: Promise<void>;
   /** A server of an earlier version passes over this parameter in silence. */
   forgets?: string;
   /** Answers 429; nothing is carried out. */

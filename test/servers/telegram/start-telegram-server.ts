@@ -171,6 +171,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       record.answer = { ok: true, result: structuredClone(result) };
       waiting.check();
       if (fault?.lateMs !== undefined) await clock.sleep(fault.lateMs);
+      await fault?.answered;
       if (fault?.cut === 'after') return void request.socket.destroy();
       reply(response, 200, record.answer);
     } catch (error) {
