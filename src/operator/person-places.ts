@@ -96,6 +96,7 @@ export const personPlaces: Readonly<Record<string, PersonPlace>> = {
   'folder skills': { not: ofBot },
 
   'data audit': { in: 'audit.jsonl' },
+  'data bundle-data': { not: 'what servers of bundles keep, which the bot does not read' },
   'data audit.key': { not: ofBot },
   'data capabilities.key': { not: ofBot },
   'data installed': { not: ofBot },

@@ -107,6 +107,7 @@ test('L1 a process that is not the command line, or was started otherwise, names
 const plainFiles = [
   /^src\/cli\/(commands|main|completion)\b/,
   /^src\/operator\/doctor\/(start-)?reasons\.ts$/,
+  /^src\/features\/mcp\/bundle-settings\.ts$/,
   /^src\/config\/id\.ts$/,
   /^src\/operator\/health\/open-metrics\.ts$/,
   /^src\/skills\/(prepare-draft|install\/lock-file)\.ts$/,
