@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { isRun } from '../support/call-steps.ts';
 import { serveTools } from '../servers/mcp/start-http-server.ts';
 import { answerForm, asker, askTool, choice, codeOf, formOf, toml } from '../support/mcp-input.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
@@ -96,4 +97,59 @@ test('X9 U16 in a group the question goes to the person alone, nobody else can a
   await room.nextMessage(/[Ss]top/);
   answerForm(ann, again.text, 'M');
   await ann.dm.nextMessage('I no longer wait for that answer. Please ask me again.');
+});
+
+test('X9 U16 on Slack a question from a channel comes as a direct message, with buttons, and a code answers it', async (t) => {
+  const server = await serveTools(t, { tools: [askTool], forms: [size, address] }, '2026-07-28');
+  const users = '["slack:U00000004", "slack:U00000005"]';
+  const { slack, log, messages } = await startWholeBot(t, {
+    channels: ['slack'],
+    toml: `[access]\nusers = ${users}\ngroups_mode = "open"\n[mcp.shop]\nurl = "${server.url}"\ntrusted = true\nusers = ${users}\nchat_types = ["private", "channel"]\n`,
+    script: asker('mcp_shop_ask'),
+  });
+  await log.line(({ message }) => message === 'an MCP server is connected');
+  const [anna, bert] = [slack.workspace.addUser('anna'), slack.workspace.addUser('bert')];
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, bert.id] });
+  const dm = slack.workspace.dmWith(anna.id);
+  const asked = slack.people.mention(anna, room, 'order it');
+  const first = await slack.posted(({ channel, text }) => channel === dm.id && text.includes('Which size?'));
+  await slack.people.press(anna, first, 'L');
+  const second = await slack.posted(({ channel, text }) => channel === dm.id && text.includes('Where to?'));
+  const answer = `${codeOf(second.text.replaceAll('`', ''))}\nstreet: Elm Street 7\nfloor: 3`;
+  await slack.people.dm(bert, answer);
+  slack.people.dm(anna, answer);
+  await slack.posted(({ channel, text }) => channel === dm.id && /I passed your answer on to/.test(text));
+  const end = await slack.posted(({ channel, text }) => channel === room.id && text.includes('It says'));
+  assert.equal(end.threadTs, asked.ts);
+  assert.match(end.text, /"size":"L".*"street":"Elm Street 7","floor":3/);
+  assert.ok(slack.transcript(room).every((said) => !/Which size|Where to|Elm Street 7$/.test(said)));
+  assert.equal(server.answered.length, 2);
+  assert.doesNotMatch(JSON.stringify(messages.requests), /Which size|Where to/);
+});
+
+test('X9 U9 a question of a server in the middle of a skill’s run is answered by the person, and the run continues with it', async (t) => {
+  const server = await serveTools(t, { tools: [askTool], forms: [size] }, '2026-07-28');
+  const call = asker('mcp_shop_ask');
+  const shop = { id: 'toolu_shop', name: 'use_skill', input: { skill: 'shopper', message: 'order it' } };
+  const bot = await startWholeBot(t, {
+    toml: toml(server.url),
+    skills: {
+      shopper: '---\nname: shopper\ndescription: Shops.\ntools: ["mcp_shop_*"]\n---\nShop.\n',
+    },
+    script: (body, index) => {
+      if (isRun(body)) return call(body, index);
+      const last = JSON.stringify(body.messages.at(-1));
+      return last.includes('tool_result')
+        ? `The run: ${last.replaceAll('\\', '')}`
+        : { content: [{ type: 'tool_use', ...shop }] };
+    },
+  });
+  await bot.log.line(({ message }) => message === 'an MCP server is connected');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('Shop for me');
+  const asked = await ann.dm.nextMessage(/Which size\?/);
+  answerForm(ann, asked.text, 'M');
+  await ann.dm.nextMessage('I passed your answer on to shop.');
+  assert.match((await ann.dm.nextMessage(/The run/)).text, /"size":"M"/);
+  assert.equal(server.answered.length, 1);
 });
