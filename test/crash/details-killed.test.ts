@@ -9,9 +9,18 @@ import { stepsOf } from '../support/call-steps.ts';
 
 const details = '(INSERT INTO outbox|skillet\\.write_steps)\\b.*!details:';
 
-async function stageOf(t: TestContext, channel: 'telegram' | 'slack', of: object): Promise<CrashStage> {
+/** Undefined if this run does not try the store; then the test is skipped, and says why. */
+async function stageOf(
+  t: TestContext,
+  channel: 'telegram' | 'slack',
+  store: (typeof storeNames)[number],
+): Promise<CrashStage | undefined> {
+  if (store !== 'embedded' && !thorough) return void t.skip('in npm run test:crash');
+  const opened = await openStoreFor(store);
+  if (opened === undefined) return void t.skip(noPostgres);
+  t.after(opened.close);
   const stage = await openCrashStage({
-    ...of,
+    ...opened.options,
     channels: [channel],
     toml: '[agent]\ntools = ["write_file"]\n[policy]\nmoderate = "confirm"\n',
     script: stepsOf([{ name: 'write_file', input: { path: 'a.txt', content: 'HIDDEN' } }], 'All done.'),
@@ -24,11 +33,9 @@ for (const store of storeNames)
   for (const when of ['before', 'committed'] as const) {
     const name = `U16 T8 on ${store}, killed ${when === 'before' ? 'before' : 'after'} the details of an approval are stored,`;
     test(`${name} they come to who pressed, in Telegram, and to nobody else`, async (t) => {
-      if (store !== 'embedded' && !thorough) return t.skip('in npm run test:crash');
-      const opened = await openStoreFor(store);
-      if (opened === undefined) return t.skip(noPostgres);
-      t.after(opened.close);
-      const { telegram, start } = await stageOf(t, 'telegram', opened.options);
+      const stage = await stageOf(t, 'telegram', store);
+      if (stage === undefined) return;
+      const { telegram, start } = stage;
       const [ann, bob] = [telegram.person({ name: 'Ann' }), telegram.person({ name: 'Bob' })];
       const room = telegram.group({ title: 'Team' });
       const first = start({ preload: killingAt({ at: details, when }) });
@@ -55,11 +62,9 @@ for (const store of storeNames)
     });
 
     test(`${name} they come to who pressed, in Slack, and to nobody else`, async (t) => {
-      if (store !== 'embedded' && !thorough) return t.skip('in npm run test:crash');
-      const opened = await openStoreFor(store);
-      if (opened === undefined) return t.skip(noPostgres);
-      t.after(opened.close);
-      const { slack, start } = await stageOf(t, 'slack', opened.options);
+      const stage = await stageOf(t, 'slack', store);
+      if (stage === undefined) return;
+      const { slack, start } = stage;
       const [ann, bob] = [slack.workspace.addUser('ann'), slack.workspace.addUser('bob')];
       const room = slack.workspace.addRoom('channel', { members: [ann.id, bob.id] });
       const first = start({ preload: killingAt({ at: details, when }) });

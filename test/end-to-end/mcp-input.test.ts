@@ -116,7 +116,7 @@ test('X9 U16 on Slack a question from a channel comes as a direct message, with 
   await slack.people.press(anna, first, 'L');
   const second = await slack.posted(({ channel, text }) => channel === dm.id && text.includes('Where to?'));
   const answer = `${codeOf(second.text.replaceAll('`', ''))}\nstreet: Elm Street 7\nfloor: 3`;
-  await slack.people.dm(bert, answer);
+  await slack.people.dm(bert, answer).delivered;
   slack.people.dm(anna, answer);
   await slack.posted(({ channel, text }) => channel === dm.id && /I passed your answer on to/.test(text));
   const end = await slack.posted(({ channel, text }) => channel === room.id && text.includes('It says'));

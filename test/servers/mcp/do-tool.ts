@@ -21,6 +21,29 @@ export type ToolMeans = Readonly<{
   wants(): Promise<string>;
 }>;
 
+/** The lists that a server answers with, page by page, and how many were read. */
+export function createToolLists(script: () => ToolScript) {
+  let lists = 0;
+  let listed = Promise.withResolvers<void>();
+  return {
+    async page(cursor = '0'): Promise<Readonly<{ tools: readonly unknown[]; nextCursor?: string }>> {
+      lists += 1;
+      listed.resolve();
+      listed = Promise.withResolvers();
+      const { tools, pageSize = tools.length || 1, silent = false } = script();
+      if (silent) await new Promise(() => undefined);
+      const from = Number(cursor);
+      const next = from + pageSize;
+      return {
+        tools: tools.slice(from, next),
+        ...(next < tools.length ? { nextCursor: String(next) } : {}),
+      };
+    },
+    lists: () => lists,
+    listed: () => listed.promise,
+  };
+}
+
 /** Does what a tool of this name does, and returns its answer. */
 export async function doTool(name: string, means: ToolMeans): Promise<object> {
   const { file, input, signal, script, lists, listed, announce, progress, refuse, wants } = means;

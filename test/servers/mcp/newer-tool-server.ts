@@ -14,7 +14,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { doTool } from './do-tool.ts';
+import { createToolLists, doTool } from './do-tool.ts';
 import type { ToolScript } from './tool-server.ts';
 
 /** What a server of 2026-07-28 shares between its requests, each of which gets a server of its own. */
@@ -38,8 +38,7 @@ export function newerTools(file: string): NewerTools {
   const codec = createRequestStateCodec<State>({ key: randomBytes(32) });
   const answered: unknown[] = [];
   const announcing = new Set<(server?: Server) => void>();
-  let lists = 0;
-  let listed = Promise.withResolvers<void>();
+  const { page, lists, listed } = createToolLists(script);
 
   async function ask(name: string, context: ServerContext) {
     const { forms = [] } = script();
@@ -76,26 +75,15 @@ export function newerTools(file: string): NewerTools {
         requestState: { verify: codec.verify },
       },
     );
-    server.setRequestHandler('tools/list', async ({ params }) => {
-      lists += 1;
-      listed.resolve();
-      listed = Promise.withResolvers();
-      const { tools, pageSize = tools.length || 1, silent = false } = script();
-      if (silent) await new Promise(() => undefined);
-      const from = Number(params?.cursor ?? 0);
-      const next = from + pageSize;
-      return {
-        tools: tools.slice(from, next) as Tool[],
-        ...(next < tools.length ? { nextCursor: String(next) } : {}),
-      };
-    });
+    server.setRequestHandler(
+      'tools/list',
+      async ({ params }) => (await page(params?.cursor)) as { tools: Tool[] },
+    );
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { name, arguments: input } = params;
       if (name === 'ask' || name === 'endless') return ask(name, context);
       return (await doTool(name, {
-        ...{ file, input, script, signal: context.mcpReq.signal },
-        lists: () => lists,
-        listed: () => listed.promise,
+        ...{ file, input, script, signal: context.mcpReq.signal, lists, listed },
         announce: async () => announcing.forEach((announce) => announce(server)),
         async progress(message) {
           const progressToken = context.mcpReq._meta?.progressToken;

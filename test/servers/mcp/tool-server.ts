@@ -15,7 +15,7 @@ import {
   type ResourceTemplate,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { doTool } from './do-tool.ts';
+import { createToolLists, doTool } from './do-tool.ts';
 
 /** What a test writes into the file that a server is started with; it is read anew for each list. */
 export type ToolScript = Readonly<{
@@ -56,27 +56,15 @@ export function toolServer(file: string): Server {
   const server = new Server({ name: 'test', version: '1' }, { capabilities });
   if (prompts !== undefined) servePrompts(server, script);
   if (resources !== undefined) serveResources(server, script);
-  let lists = 0;
-  let listed = Promise.withResolvers<void>();
-  server.setRequestHandler(ListToolsRequestSchema, async ({ params }) => {
-    lists += 1;
-    listed.resolve();
-    listed = Promise.withResolvers();
-    const { tools, pageSize = tools.length || 1, silent = false } = script();
-    if (silent) await new Promise(() => undefined);
-    const from = Number(params?.cursor ?? 0);
-    const next = from + pageSize;
-    return {
-      tools: tools.slice(from, next) as Tool[],
-      ...(next < tools.length ? { nextCursor: String(next) } : {}),
-    };
-  });
+  const { page, lists, listed } = createToolLists(script);
+  server.setRequestHandler(
+    ListToolsRequestSchema,
+    async ({ params }) => (await page(params?.cursor)) as { tools: Tool[] },
+  );
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const { name, arguments: input, _meta } = params;
     return await doTool(name, {
-      ...{ file, input, script, signal: extra.signal },
-      lists: () => lists,
-      listed: () => listed.promise,
+      ...{ file, input, script, signal: extra.signal, lists, listed },
       async announce() {
         await server.sendToolListChanged();
         // Each is taken before the next.
