@@ -119,7 +119,7 @@ function createOpenLinks(deps: LinkDeps) {
 
   /** The connection of this subject. It counts as used until `done`. */
   async function use(of: Of, signal: AbortSignal): Promise<Link> {
-    const key = JSON.stringify([of.server, of.subject]);
+    const key = keyOf(of);
     const known = open.get(key);
     if (known !== undefined && known.url !== of.settings.url) await drop(key, known);
     const made = links.get(key) ?? begin(key, of);
