@@ -62,8 +62,15 @@ type Flows = Readonly<{
   flowsSince(since: number): Promise<readonly KeptFlow[]>;
   /** Changes a flow. False if it is not in the state `from`. */
   change(id: string, from: FlowState, to: FlowChange): Promise<boolean>;
-  /** Ends a `linked` flow and stores its account, in one transaction. False if it is not linked. */
-  link(id: string, account: KeptAccount): Promise<boolean>;
+  /**
+   * Ends a `linked` flow and stores its account, in one transaction. False if it is not linked. `left` stays of the flow,
+   * which is due again then; by default nothing does.
+   */
+  link(
+    id: string,
+    account: KeptAccount,
+    left?: Readonly<{ sealed: string; dueAt: number }>,
+  ): Promise<boolean>;
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
 }>;
 
@@ -207,7 +214,7 @@ function createFlows({ statement, read, write }: Sql, addAccount: AddAccount, wh
     'UPDATE capability_flows SET state = ?1, sealed = ?2, due_at = ?3 WHERE id = ?4 AND state = ?5',
   );
   const endLinked = statement(
-    `UPDATE capability_flows SET state = 'ended', sealed = '', due_at = NULL WHERE id = ?1 AND state = 'linked'`,
+    `UPDATE capability_flows SET state = 'ended', sealed = ?2, due_at = ?3 WHERE id = ?1 AND state = 'linked'`,
   );
   const endFlows = statement(
     `UPDATE capability_flows SET state = 'ended', due_at = NULL
@@ -223,8 +230,8 @@ function createFlows({ statement, read, write }: Sql, addAccount: AddAccount, wh
     return begun;
   }
 
-  function* link(id: string, account: KeptAccount): Steps<boolean> {
-    if ((yield* endLinked(id)).changed === 0) return false;
+  function* link(...[id, account, left]: Parameters<Flows['link']>): Steps<boolean> {
+    if ((yield* endLinked(id, left?.sealed ?? '', left?.dueAt ?? null)).changed === 0) return false;
     yield* addAccount(account);
     return true;
   }
@@ -236,7 +243,7 @@ function createFlows({ statement, read, write }: Sql, addAccount: AddAccount, wh
     flowsSince: async (at) => readFlows(await read(since(at))),
     change: async (id, from, { state, sealed, dueAt }) =>
       (await write('power', change(state, sealed, dueAt ?? null, id, from))).changed > 0,
-    link: (id, account) => write('power', link(id, account)),
+    link: (...of) => write('power', link(...of)),
     endFlows: async ({ sender, conversation }) =>
       (await write('power', endFlows(sender, conversation ?? null))).changed,
   };

@@ -58,7 +58,11 @@ export function createServerAccounts(
   const { linked, crossed, report } = createReports(app, known, changed);
   const worker = createSignInWorker({
     records,
-    advance: async (kept) => report(await signIns.advance(kept)),
+    async advance(kept) {
+      const step = await signIns.advance(kept);
+      await report(step);
+      if (step.kind === 'linked') await signIns.told(step.signIn);
+    },
     clock,
     log,
   });

@@ -44,6 +44,8 @@ export type SignIns = Readonly<{
   advance(kept: KeptFlow): Promise<SignInStep>;
   /** Makes the account of a sign-in whose code came back. False if it is no longer open. */
   link(signIn: OpenSignIn): Promise<boolean>;
+  /** The person knows that a pasted sign-in is linked. Until then it is `linked` again when its lease runs out. */
+  told(signIn: OpenSignIn): Promise<void>;
   /** Ends a sign-in. Tokens that it got already are revoked. */
   end(signIn: OpenSignIn): Promise<void>;
   change(
@@ -78,6 +80,9 @@ export function createSignIns(deps: SignInDeps): SignIns {
     change,
     end,
     link,
+    async told({ id }) {
+      await records.change(id, 'ended', { state: 'ended', sealed: '' });
+    },
     async ofState(state) {
       const kept = await records.flow(idOfState(state));
       const signIn = kept && openSignIn(await key(), kept);
@@ -113,6 +118,8 @@ export function createSignIns(deps: SignInDeps): SignIns {
     async advance(kept) {
       const signIn = openSignIn(await key(), kept);
       if (signIn?.state === 'linked' && signIn.content.back === 'paste') return linkPasted(signIn);
+      // The process that linked it died before the person was told.
+      if (signIn?.state === 'ended') return { kind: 'linked', signIn };
       return signIn?.state === 'submitted' ? exchange(signIn) : { kind: 'unknown' };
     },
   };
@@ -155,7 +162,9 @@ function createBasics({ records, key, book, reachFor, clock, log }: SignInDeps) 
   }
 
   async function linkPasted(signIn: OpenSignIn): Promise<SignInStep> {
-    return (await link(signIn)) ? { kind: 'linked', signIn } : { kind: 'used' };
+    const sealed = sealSignIn(await key(), signIn.id, { ...signIn.content, tokens: undefined });
+    const left = { sealed, dueAt: clock.now() + leaseMs };
+    return (await link(signIn, left)) ? { kind: 'linked', signIn } : { kind: 'used' };
   }
 
   /** Gives the code to the page, once: a page that is loaded again shows none. */
@@ -166,11 +175,11 @@ function createBasics({ records, key, book, reachFor, clock, log }: SignInDeps) 
     return shown === undefined ? { kind: 'used' } : { kind: 'proof', signIn: shown, proof };
   }
 
-  async function link(signIn: OpenSignIn): Promise<boolean> {
+  async function link(signIn: OpenSignIn, left?: Parameters<CapabilityRecords['link']>[2]): Promise<boolean> {
     const { content } = signIn;
     if (content.tokens === undefined || signIn.expiresAt <= clock.now()) return false;
     const account = await book.toKeep(content, accountOf(content, content.tokens), clock.now());
-    return records.link(signIn.id, account);
+    return records.link(signIn.id, account, left);
   }
 
   return { change, end, link, linkPasted, showProof };
