@@ -103,8 +103,11 @@ export function variablesIn({ path, mcp }: Config, bundles: readonly Bundle[]): 
 }
 
 /** What an operator writes to connect the servers of bundles. Empty if there are none. */
-export function serverSections(bundles: readonly Bundle[], used: ReadonlySet<string>): readonly string[] {
-  const servers = bundles.flatMap((bundle) => bundle.servers);
+export function serverSections(read: readonly OfferedBundle[], used: ReadonlySet<string>): readonly string[] {
+  // Without its files a server can't run.
+  const servers = read.flatMap(({ bundle, offer }) =>
+    bundle.servers.filter(({ needsFiles }) => offer !== undefined || !needsFiles),
+  );
   if (servers.length === 0) return [];
   return [
     'Servers of bundles stay off. To connect one, read what it does and copy its section into config.toml:',

@@ -76,7 +76,8 @@ export async function addSkills(
       );
     refuseAbsent(found, { names: names ?? [], except });
     const hasPrograms = read.some(({ offer }) => offer !== undefined);
-    if (!hasPrograms) refuseNothing(found, source, snapshot.entries.length);
+    const sections = serverSections(read, used);
+    if (sections.length === 0) refuseNothing(found, source, snapshot.entries.length);
     const { commit } = snapshot;
     const from = { source, ref, commit };
     if (offers.length + bundles.length === 0) {
@@ -84,15 +85,20 @@ export async function addSkills(
       if (locked.length > 0 && known?.locked?.ref !== ref)
         installSkills(dataDir, { ...from, offers, at: Date.now() });
       if (found.refused.length + taken.length > 0) process.exitCode = 1;
-      const isThere = free.length > 0 || hasPrograms;
-      return print(isThere ? 'All of it is installed and up to date.' : 'Nothing can be installed.');
+      if (free.length > 0 || hasPrograms) print('All of it is installed and up to date.');
+      else if (sections.length > 0) print('There is nothing to install: its servers need no files of it.');
+      else print('Nothing can be installed.');
+      return printSections(sections);
     }
     await showOffers(offers, config, { source, ref, commit, locked });
     print('');
     if (!(await installAgreed(dataDir, { ...from, offers, bundles }, options))) return;
-    const sections = serverSections(found.bundles, used);
-    if (sections.length > 0) print(`\n${sections.join('\n')}`);
+    printSections(sections);
   });
+}
+
+function printSections(sections: readonly string[]): void {
+  if (sections.length > 0) print(`\n${sections.join('\n')}`);
 }
 
 type ToInstall = Omit<Parameters<typeof installSkills>[1], 'at' | 'bundles'> &

@@ -109,12 +109,7 @@ async function updateSource(
     print(`Updated: ${names}. A running bot uses it at once.`);
     if (ofOthers.length === 0) return;
     print('Servers of bundles use the new files from the next start of the bot on.');
-    print(
-      `\n${serverSections(
-        ofOthers.map(({ bundle }) => bundle),
-        used,
-      ).join('\n')}`,
-    );
+    print(`\n${serverSections(ofOthers, used).join('\n')}`);
   });
 }
 

@@ -175,3 +175,16 @@ test('F12 a plugin.json of another program is no bundle', async (t) => {
   assert.doesNotMatch(stdout, /bundle/);
   assert.match(stdout, /^Installed: b\. /m);
 });
+
+test('F12 a bundle of servers alone installs nothing, and prints their sections', async (t) => {
+  const { code, stdout, stderr, home } = await add(t, {
+    '.claude-plugin/plugin.json': { name: 'tracker' },
+    '.mcp.json': { tracker: { type: 'http', url: 'https://tracker.example.com/mcp' } },
+  });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^There is nothing to install: its servers need no files of it\.$/m);
+  const parsed = parseConfig(sectionsIn(stdout), { env: {}, cwd: home.folder, home: home.folder });
+  assert.ok(parsed.ok, JSON.stringify(parsed));
+  assert.equal(parsed.config.mcp['tracker']?.url, 'https://tracker.example.com/mcp');
+  assert.match((await home.run(['skill', 'sources'])).stdout, /^There are no sources\./);
+});
