@@ -202,6 +202,35 @@ test('G6 a question for money is answered by words with its code, in private alo
   assert.match((await becomes(set, owen, second)).text, /^Owen allowed no more/);
 });
 
+test('G6 on Slack, too, a question for money is answered by words with its code, in private alone and by owners alone', async (t) => {
+  const set = await startWholeBot(t, {
+    channels: ['slack'],
+    toml: toml('[limits]\nusd_per_month = 0.5', 'owner = ["slack:U00000004"]'),
+    script: (body, index) =>
+      /yes \w{8}/.test(JSON.stringify(body.messages)) ? 'What?' : looker(body, index),
+  });
+  const { people: says, posted, workspace } = set.slack;
+  const [owen, ann] = [workspace.addUser('owen'), workspace.addUser('ann')];
+  assert.equal(owen.id, 'U00000004');
+  const room = workspace.addRoom('channel', { members: [owen.id, ann.id] });
+  await says.dm(owen, '/start').delivered;
+  const [owens, anns] = [owen, ann].map(({ id }) => workspace.dmWith(id).id);
+  const hears = (channel: string | undefined, text: RegExp) =>
+    posted((shown) => shown.channel === channel && text.test(shown.text));
+  says.dm(ann, 'look');
+  const asked = await hears(owens, question);
+  const [, code = ''] = /Press a button, or reply `?yes (\w{8})/.exec(asked.text) ?? [];
+  says.dm(ann, `yes ${code}`);
+  await hears(anns, /^Only an owner or an approver can decide that\.$/);
+  says.mention(owen, room, `yes ${code}`);
+  await hears(room.id, /^What\?$/);
+  assert.equal((await set.bot.operate('money list')).length, 1);
+  says.dm(owen, `Ja ${code.toLowerCase()}`);
+  await hears(anns, /^Looked\.$/);
+  await hears(owens, /^`owen` allowed 1 US dollars more\./);
+  assert.deepEqual(await set.bot.operate('money list'), []);
+});
+
 test('G6 /status shows the month’s budget of the person beside the day’s', async (t) => {
   const limits = '[limits]\nusd_per_day = 5\nusd_per_month = 20';
   const set = await startWholeBot(t, { toml: toml(limits), script: looker });
