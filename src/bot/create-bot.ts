@@ -167,6 +167,9 @@ function operateOf(
       readiness: health.readiness,
       plugins: () => parts.plugins.diagnostics.map(({ message }) => message),
       nameChats: createNameChats(async (place) => app.channels.get(place.channel)?.lookUpChat(place)),
+      async followFiles() {
+        for (const feature of features) await feature.follow?.();
+      },
     },
   });
   // Work waits for the store, but an operator does not (Q11). A backup is made even in an outage, because it can save

@@ -108,7 +108,6 @@ async function updateSource(
     await install({ offers: ofSkills.changed, bundles: ofBundles.changed });
     print(`Updated: ${names}. A running bot uses it at once.`);
     if (ofOthers.length === 0) return;
-    print('Servers of bundles use the new files from the next start of the bot on.');
     print(`\n${serverSections(ofOthers, used).join('\n')}`);
   });
 }

@@ -216,7 +216,7 @@ export type Feature = AtRest &
     notices?(reader: Sender): Promise<readonly string[]>;
     /** What the feature keeps that changes what a person may do, for `/why`, one line each. */
     kept?(asked: WhyAsked, say: Say): Promise<readonly string[]>;
-    /** Called when another config is in force. */
+    /** Called when another config is in force, and when files of skills or bundles were installed or removed. */
     follow?(): Promise<void> | void;
     /** Called before anything is said or heard. */
     start?(): Promise<void> | void;

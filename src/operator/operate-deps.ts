@@ -25,10 +25,12 @@ export type OperateDeps = OperatedBot &
     servers(): Promise<readonly ServerState[]>;
   }>;
 
-/** What only a running bot can say. */
+/** What only a running bot can say or do. */
 export type RunningParts = Readonly<{
   readiness(): Readiness;
   /** What is wrong with plugins, one sentence each. */
   plugins(): readonly string[];
   nameChats: NameChats;
+  /** Starts servers of bundles whose files were installed or removed again (F12). */
+  followFiles(): Promise<void>;
 }>;

@@ -175,8 +175,14 @@ export function ownOperations(deps: OperateDeps) {
     'audit key': reads(noInput, async () => ({ publicKey: await audit.publicKey() })),
     'audit export': changes(auditExport, (to) => audit.exportTo(to)),
     /** Records a change in the audit. The command line has already changed the folder. */
-    'skills installed': changes(installed, (of) => audit.record({ event: 'skills_installed', ...of })),
-    'skills removed': changes(installed, (of) => audit.record({ event: 'skills_removed', ...of })),
+    'skills installed': changes(installed, async (of) => {
+      await audit.record({ event: 'skills_installed', ...of });
+      await deps.running?.followFiles();
+    }),
+    'skills removed': changes(installed, async (of) => {
+      await audit.record({ event: 'skills_removed', ...of });
+      await deps.running?.followFiles();
+    }),
   };
 }
 

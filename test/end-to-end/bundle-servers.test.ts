@@ -79,3 +79,25 @@ test('F12 S1 a server whose files changed does not start, and starts by itself o
   await skillet(on, 'skill', 'update', 'acme.tools');
   await lineOf(on, 'an MCP server is connected', 'local');
 });
+
+test('F12 X7 a running bot starts a server again with files that were updated, and stops it when they are removed', async (t) => {
+  const bot = await startWholeBot(t, { env: { PATH: process.env['PATH'] ?? '' } });
+  const source = agentPackage(bot.home);
+  const stdout = await skillet(bot, 'skill', 'add', source, '--yes');
+  const data = path.join(bot.home, 'data');
+  await bot.reconfigure(stdout.slice(stdout.indexOf('\n\n[mcp.')));
+  const on = await bot.restart();
+  await lineOf(on, 'an MCP server is connected', 'local');
+  const { root } = startedIn(data, 'acme.tools');
+  const program = path.join(source, 'bin/server.mjs');
+  writeFileSync(program, readFileSync(program, 'utf8').replace('Checks.', 'Checks more.'));
+  await skillet(on, 'skill', 'update', 'acme.tools', '--yes');
+  await t.waitFor(() => assert.notEqual(startedIn(data, 'acme.tools').root, root), { timeout: 60_000 });
+  await on.log.line(
+    ({ message, fields }) =>
+      message.includes('tools of an MCP server are off') && fields['server'] === 'local',
+  );
+  await skillet(on, 'skill', 'remove', source);
+  const away = await lineOf(on, 'an MCP server is away', 'local');
+  assert.match(String(away.fields['why']), /no bundle acme\.tools is installed/);
+});

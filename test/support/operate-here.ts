@@ -59,6 +59,7 @@ export async function operateHere(t: TestContext, isRunning = true) {
     running: isRunning
       ? {
           plugins: () => [],
+          followFiles: async () => undefined,
           nameChats: () => new Map(),
           readiness: () => ({
             ...{ ready: true, data: { ok: true }, store: { ok: true }, channels: {}, model: null },

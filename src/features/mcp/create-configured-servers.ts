@@ -39,6 +39,8 @@ type Running = {
   readonly link: ServerLink;
   /** The settings that the connection was opened with. If they change, a new connection is needed. */
   readonly opened: string;
+  /** Where the files of its bundle were, under their hash. */
+  readonly files: string | undefined;
   readonly identity: string;
   /** The server's tools by name. Undefined until it has listed them once. */
   listed?: ReadonlyMap<string, McpDefinition>;
@@ -58,6 +60,8 @@ type ServerOptions = Readonly<{
   redact(text: string): string;
   converse: Converse;
   connect?: ConnectOnce;
+  /** Where the files of a bundle are that somebody agreed to, under their hash. Undefined: it is not installed. */
+  filesOf?(bundle: string): string | undefined;
   clock: Clock;
   log: Log;
 }>;
@@ -151,6 +155,9 @@ function createLinks(
   const connect: ConnectOnce =
     options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
 
+  const filesOf = ({ bundle }: McpSettings): string | undefined =>
+    bundle === undefined ? undefined : options.filesOf?.(bundle);
+
   function open(server: string, config: McpSettings): void {
     const identity = identityOf(config);
     const link = createLastingLink({
@@ -166,15 +173,18 @@ function createLinks(
       },
       clock,
     });
-    running.set(server, { link, opened: openedWith(config), identity, made: new Map() });
+    running.set(server, {
+      ...{ link, identity, made: new Map() },
+      ...{ opened: openedWith(config), files: filesOf(config) },
+    });
   }
 
   return {
     running: running as ReadonlyMap<string, Running>,
     follow(wanted: Readonly<Record<string, McpSettings>>): void {
-      for (const [server, { link, opened }] of running) {
+      for (const [server, { link, opened, files }] of running) {
         const now = wanted[server];
-        if (now !== undefined && openedWith(now) === opened) continue;
+        if (now !== undefined && openedWith(now) === opened && filesOf(now) === files) continue;
         running.delete(server);
         const closed = link.close().finally(() => closing.delete(closed));
         closing.add(closed);

@@ -15,6 +15,7 @@ import { createServerAccounts, type ServerAccounts } from './accounts/create-ser
 import { createPersonLinks, type PersonLinks } from './accounts/person-links.ts';
 import { createPersonTools } from './accounts/person-tools.ts';
 import { signedFetch } from './accounts/signed-fetch.ts';
+import { agreedFiles } from '../../skills/install/bundle-place.ts';
 import { settingsInPlace } from './bundle-settings.ts';
 import { signedIn } from './mcp-settings.ts';
 import { createPersonInput, type PersonInput } from './person-input.ts';
@@ -50,6 +51,7 @@ export function createMcp(app: App): ConfiguredServers &
       const { settings, cwd } = settingsInPlace(of, { dataDir: runtime().config.bot.dataDir, ...options });
       return (await import('./connect-once.ts')).connectOnce(settings, { ...options, cwd });
     },
+    filesOf: (bundle) => agreedFiles(path.resolve(runtime().config.bot.dataDir), bundle),
     converse: input.converse,
     redact,
     clock,

@@ -33,6 +33,14 @@ export function placeOfBundle(dataDir: string, name: string): BundlePlace {
   );
 }
 
+/** The folder of a bundle's agreed files, whose name changes with them. Undefined if the bundle is not installed. */
+export function agreedFiles(dataDir: string, name: string): string | undefined {
+  const reading = readLock(dataDir);
+  const sources = reading.ok ? reading.lock.sources : [];
+  const bundle = sources.flatMap(({ bundles = [] }) => bundles).find((one) => one.name === name);
+  return bundle === undefined ? undefined : bundleFolder(dataDir, bundle);
+}
+
 /** The folder of a bundle's own data. A bundle of the same name from elsewhere has another one. */
 export function dataOfBundle(
   dataDir: string,
