@@ -23,16 +23,27 @@ async function nobodyIsConnected({ bot, server }: Set): Promise<void> {
   assert.deepEqual(server.tokens, [], 'no token was ever used');
 }
 
-/** A server in a private network that notes who comes. */
-async function honeypot(t: TestContext): Promise<Readonly<{ url: string; visits: readonly string[] }>> {
+/** A server in a private network that notes who comes, and describes itself as an authorization server. */
+async function honeypot(
+  t: TestContext,
+  at = '127.0.0.1',
+): Promise<Readonly<{ url: string; visits: readonly string[] }>> {
   const visits: string[] = [];
   const http = createServer((request, response) => {
     visits.push(`${request.method} ${request.url}`);
-    response.writeHead(404).end();
+    const about = {
+      issuer: url,
+      authorization_endpoint: `${url}/auth`,
+      token_endpoint: `${url}/token`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+    };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(about));
   });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => http.listen(0, at, resolve));
+  const url = `http://${at}:${(http.address() as AddressInfo).port}`;
   t.after(() => new Promise((resolve) => http.close(resolve)));
-  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, visits };
+  return { url, visits };
 }
 
 test('X8 attack: a link that another person opens binds nothing, because the code is not theirs to send', async (t) => {
@@ -307,4 +318,17 @@ test('X8 attack: a server without PKCE, or with a plain address, gets no sign-in
   };
   ann.says('/connect work');
   await ann.dm.nextMessage(/names an address without encryption/);
+});
+
+test('X8 attack: an authorization server of the config that takes codes without encryption, elsewhere than on this machine, gets none', async (t) => {
+  // The name of this machine is 127.0.0.1; this address stands for another one.
+  const far = await honeypot(t, '127.0.0.2');
+  const set = await startOwnAccounts(t, { issuer: false, sectionMore: `issuer = "${far.url}"\n` });
+  set.server.about.authorization_servers = [far.url];
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('/connect work');
+  const { text } = await ann.dm.nextMessage(/takes codes without encryption, at .*Give it TLS/);
+  assert.ok(text.includes(`${far.url}/token`));
+  assert.ok(far.visits.length > 0 && far.visits.every((visit) => visit.startsWith('GET /.well-known/')));
+  await nobodyIsConnected(set);
 });

@@ -212,7 +212,7 @@ test('F12 an update shows changed lines of programs and needs a new yes; the sec
   assert.equal(rootOf(dataDir, 'acme.tools'), before);
   const { code, stdout: told } = await home.run(['skill', 'update', '--yes']);
   assert.equal(code, 0, told);
-  assert.match(told, /Updated: acme\.tools\..*\nServers of bundles use the new files from the next start/);
+  assert.match(told, /Updated: acme\.tools\. A running bot uses it at once\.\n/);
   const now = rootOf(dataDir, 'acme.tools');
   assert.notEqual(now, before);
   assert.equal(started(home, 'local').cwd, now);

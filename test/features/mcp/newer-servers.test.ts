@@ -57,13 +57,17 @@ test('X9 which arguments go into headers is read from the schema, and a mark els
     assert.equal(readParamHeaders(wrong), undefined, JSON.stringify(wrong));
 });
 
-test('X9 a process that ends at a question of the newer protocol is started once more, in the older way', async (t) => {
-  const { start, said, names, log } = await openServers(t, `[mcp.f]\n${roughServer('exits')}`);
-  await start();
-  await said(connected);
-  assert.deepEqual(names(), ['mcp_f_echo']);
-  assert.ok(!log.lines.some(({ level }) => level === 'warn'));
-});
+for (const [how, what] of [
+  ['exits', 'ends at a question of the newer protocol is started once more'],
+  ['silent', 'says nothing to a question of the newer protocol for ten seconds is asked again'],
+] as const)
+  test(`X9 a process that ${what}, in the older way`, async (t) => {
+    const { start, said, names, log } = await openServers(t, `[mcp.f]\n${roughServer(how)}`);
+    await start();
+    await said(connected);
+    assert.deepEqual(names(), ['mcp_f_echo']);
+    assert.ok(!log.lines.some(({ level }) => level === 'warn'));
+  });
 
 test('X9 a list lasts as long as its server says, but is never read again within a minute for its age alone', async (t) => {
   const tools = [listedTool('echo')];

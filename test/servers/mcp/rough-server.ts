@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
  * `babble`, `notify` and `complain` flood without an end from the first call on, `rich` answers with more values than are taken, `richer`
  * sends as many as it may again and again, `hang` answers nothing from then on, `words`
  * answers a call with no object, `refuse` answers one with an error of the code -32000, `deep` lists a tool with a schema of
- * 10,000 levels, `list` sends a list that is none, `exits` ends when it is asked what only newer servers know, `last-words` complains at length and ends.
+ * 10,000 levels, `list` sends a list that is none, `exits` ends when it is asked what only newer servers know, `silent` then says nothing, `last-words` complains at length and ends.
  */
 const [, , how = '', protocol] = process.argv;
 const isNewer = protocol === '2026-07-28';
@@ -57,6 +57,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method } = JSON.parse(line) as { id?: unknown; method?: string };
   if (hangs || id === undefined) return;
   if (method === 'server/discover' && how === 'exits') process.exit(1);
+  else if (method === 'server/discover' && how === 'silent') return;
   else if (method === 'server/discover' && isNewer)
     say({ id, result: { ...more, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } });
   else if (method === 'initialize' && isNewer) say({ id, error: { code: -32_022, message: 'too old' } });
