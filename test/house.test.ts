@@ -107,6 +107,12 @@ export function find(options: {
   ]);
 });
 
+test('house: each doc comment stands before what it describes, not before another comment', () => {
+  const sources = readSources(path.join(import.meta.dirname, '..'), ['src', 'test', 'bench'], /\.ts$/);
+  const lost = sources.filter(({ text }) => /\*\/\n *\/\*\*/.test(text)).map(({ path: file }) => file);
+  assert.deepEqual(lost, []);
+});
+
 for (const room of roomsWithSentences) {
   test(`house: ${room} has no exported doc of five words or fewer`, () => {
     const files = readSources(path.join(import.meta.dirname, '..'), [`src/${room}`], /\.ts$/);

@@ -59,7 +59,6 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   return activeSkill !== undefined && !viewer.skill(activeSkill.skill);
 }
 
-/** Their results name skills that the viewer may not know; so do errors for unknown names, which list near ones. */
 /** Tools whose input names a skill. */
 const ofOneSkill: ReadonlySet<string> = new Set([
   'use_skill',
@@ -69,6 +68,7 @@ const ofOneSkill: ReadonlySet<string> = new Set([
 ]);
 
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
+  // Lists name skills that the viewer may not know; so do errors for unknown names, which list near ones.
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
   if (!ofOneSkill.has(name)) return false;
   const skill = (input as Readonly<{ skill?: unknown }> | null)?.skill;

@@ -11,7 +11,6 @@ const most = 50;
 
 const longest = 2_000;
 
-/** Who wrote a message. Decisions use only `id`: names can be chosen freely. */
 /** How somebody reads words and times. */
 export type PersonLocale = Readonly<{
   /** BCP 47 tag of the person's language, if the platform tells it (H14). */
@@ -19,6 +18,7 @@ export type PersonLocale = Readonly<{
   timezone?: string;
 }>;
 
+/** Who wrote a message. Decisions use only `id`: names can be chosen freely. */
 export type Sender = PersonLocale &
   Readonly<{
     /** Qualified id: `telegram:42`, `slack:U042`, or the id of a chat. */

@@ -87,8 +87,7 @@ export type Workspace = Readonly<{
   /** The direct message with the bot, opened when first needed. */
   dmWith(user: string): SlackRoom;
   message(channel: string, ts: string): StoredMessage | undefined;
-  /** A new `ts`: unique, growing, never exact as a float. */
-  /** So many seconds after the last one. */
+  /** A new `ts`, so many seconds after the last one: unique, growing, never exact as a float. */
   nextTs(seconds?: number): string;
   nextId(prefix: string): string;
 }>;
