@@ -37,6 +37,8 @@ type Drawn = Readonly<{ svg: string; height: number }>;
 const width = 560;
 const fontSize = 15;
 const lineHeight = 21;
+/** Pixels between two messages. */
+const gap = 10;
 const looks = {
   Telegram: { back: '#d6e4ef', head: '#ffffff', person: '#e3fbd0', bot: '#ffffff', accent: '#2481cc' },
   Slack: { back: '#ffffff', head: '#ffffff', person: '#ffffff', bot: '#ffffff', accent: '#1264a3' },
@@ -50,18 +52,19 @@ export function drawChat({ platform, title, shown }: Drawing): string {
   const parts = shown.map((each) => {
     const { svg, height } = draw(each, look.accent);
     const placed = `<g transform="translate(0 ${top})">${svg}</g>`;
-    top += height + 10;
+    top += height + gap;
     return placed;
   });
   const height = top + 8;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="-apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif" font-size="${fontSize}">
 <title>${escape(`${platform}: ${title}`)}</title>
-<rect width="${width}" height="${height}" rx="10" fill="${look.back}" stroke="#c9d3dc"/>
+<rect width="${width}" height="${height}" rx="10" fill="${look.back}"/>
 <path d="M0 48V10A10 10 0 0 1 10 0H${width - 10}A10 10 0 0 1 ${width} 10V48Z" fill="${look.head}"/>
 <line x1="0" y1="48" x2="${width}" y2="48" stroke="#dde3e9"/>
 <text x="18" y="30" font-weight="600" fill="#1d1c1d">${escape(title)}</text>
 <text x="${width - 18}" y="30" text-anchor="end" fill="#8a949e" font-size="13">${platform}</text>
 ${parts.join('\n')}
+<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="9.5" fill="none" stroke="#c9d3dc"/>
 </svg>
 `;
 }
@@ -88,12 +91,13 @@ function drawRow(shown: Shown, accent: string): Drawn {
   const body = drawBody(shown, width - left - 64, accent);
   const app = shown.isBot ? `<tspan dx="6" font-size="10" font-weight="600" fill="#616061">APP</tspan>` : '';
   const keyboard = drawButtons(shown.buttons ?? [], 330, '#ffffff', '#1d1c1d');
+  const height = Math.max(40, 24 + body.height + keyboard.height);
   const thread =
     shown.inThread === true
-      ? `<line x1="34" y1="-6" x2="34" y2="${24 + body.height}" stroke="#dde3e9" stroke-width="2"/>`
+      ? `<line x1="34" y1="${-gap}" x2="34" y2="${height}" stroke="#dde3e9" stroke-width="2"/>`
       : '';
   const svg = `${thread}<g transform="translate(${left} 0)"><rect width="36" height="36" rx="6" fill="${shown.isBot ? '#3f0e40' : '#6f8fae'}"/><text x="18" y="24" text-anchor="middle" font-weight="700" fill="#fff">${escape([...shown.who][0] ?? '')}</text><text x="46" y="13" font-weight="700" fill="#1d1c1d">${escape(shown.who)}${app}<tspan dx="8" font-size="12" font-weight="400" fill="#616061">${shown.at}</tspan></text><g transform="translate(46 18)">${body.svg}</g><g transform="translate(46 ${24 + body.height})">${keyboard.svg}</g></g>`;
-  return { svg, height: Math.max(40, 24 + body.height + keyboard.height) };
+  return { svg, height };
 }
 
 function drawBody(
