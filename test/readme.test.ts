@@ -39,7 +39,7 @@ test('L17 the second command of the README is what CI runs first, after a clean 
   assert.match(readme, /^ {4}npm install && npm start .*\n {4}npm test /m);
   const order = [
     /^npm ci$/,
-    /^npm run check$/,
+    /^npm run check &$/,
     /^npm run lint$/,
     /^timeout .* npm test$/,
     /npm run test:slow$/,

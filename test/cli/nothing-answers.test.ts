@@ -13,6 +13,7 @@ import { childEnv } from '../support/child-env.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { openCliHome, type CliHome } from '../support/run-cli.ts';
 import { sandboxHere } from '../support/bubblewrap-here.ts';
+import { thorough } from '../support/crash/thorough.ts';
 
 type Situation = 'model' | 'telegram' | 'slack' | 'database' | 'mute database' | 'names';
 
@@ -56,9 +57,16 @@ const calls: Readonly<Record<string, Readonly<{ args?: readonly string[]; lasts?
   'skill discard': { args: ['greet'] },
 };
 
+/** What asks a model or a platform. The rest asks the store alone, so it meets the others only in `npm run test:crash`. */
+const asksOthers: ReadonlySet<string> = new Set([
+  ...['start', 'dashboard', 'chat', 'init', 'doctor', 'status', 'rehearse', 'skill test', 'feedback to-test'],
+  ...['pair approve', 'pair deny', 'mcp agree', 'accounts remove', 'capability revoke'],
+]);
+
 for (const situation of ['model', 'telegram', 'slack', 'database', 'mute database', 'names'] as const)
-  test(`L1 every command ends with a sentence and an exit code while this is away: ${situation}`, async (t) => {
-    const waiting = commands.map(({ name }) => name);
+  test(`L1 every command that can meet it ends with a sentence and an exit code while this is away: ${situation}`, async (t) => {
+    const isEach = thorough || situation === 'names' || situation.endsWith('database');
+    const waiting = commands.map(({ name }) => name).filter((name) => isEach || asksOthers.has(name));
     const silent: string[] = [];
     // Each with a home of its own: two bots share none.
     const workers = Array.from({ length: situation === 'mute database' ? 6 : 3 }, async () => {

@@ -36,7 +36,8 @@ if (process.env['SKILLET_CRASH_STORE'] === undefined) await everyPoint();
 
 async function everyPoint(): Promise<void> {
   const here = readdirSync(import.meta.dirname).map((name) => `${import.meta.dirname}/${name}`);
-  const all = [...here, `${import.meta.dirname}/../features/routines/simulated-year.test.ts`];
+  const elsewhere = ['features/routines/simulated-year.test.ts', 'cli/nothing-answers.test.ts'];
+  const all = [...here, ...elsewhere.map((file) => `${import.meta.dirname}/../${file}`)];
   const paths = all.filter(
     (file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('crash/thorough.ts'),
   );
