@@ -13,7 +13,7 @@ import { recallTimes, timesOn } from './recall.ts';
 import { routineTimes, withSleeping } from './routines.ts';
 import { rehearseWeek } from './rehearse.ts';
 import { measureSandbox } from './sandbox.ts';
-import { openStage, type StageOptions } from './stage.ts';
+import { answersTo, knownPerson, openStage, type StageOptions } from './stage.ts';
 import { measureStreaming } from './streaming.ts';
 import { describe, quantile } from './statistics.ts';
 import { noPostgres, startPostgres } from '../test/support/postgres.ts';
@@ -111,7 +111,7 @@ async function measureTurns(
 ): Promise<[Turns, ...Turns[]]> {
   const open = async ({ name, bot, checkout, config }: Contender) => {
     const stage = await openStage({ bot, checkout, config, modelMs });
-    return { stage, person: stage.telegram.person(), turns: { name, own: [], whole: [] } as Turns };
+    return { stage, person: await knownPerson(stage), turns: { name, own: [], whole: [] } as Turns };
   };
   const floor = await open(first);
   const measured = [floor];
@@ -120,15 +120,16 @@ async function measureTurns(
     // In turn: what follows a larger process finds less of its own in the processor's caches.
     for (const one of turn % 2 === 0 ? measured : measured.toReversed()) {
       const { telegram, lastAsked } = one.stage;
-      const sent = telegram.calls('sendMessage').length;
+      const { person } = one;
+      const before = answersTo(person);
       const began = performance.now();
-      one.person.says(`message ${turn}`);
-      await telegram.until('the answer', () => telegram.calls('sendMessage').length > sent);
+      person.says(`message ${turn}`);
+      await telegram.until('the answer', () => answersTo(person) > before || undefined);
       if (turn < 0) continue;
       one.turns.whole.push(performance.now() - began);
       one.turns.own.push(lastAsked() - began);
       // Conversations grow: the bare bot has no memory, so every twentieth message comes from somebody new.
-      if (turn % 20 === 19) one.person = telegram.person();
+      if (turn % 20 === 19) one.person = await knownPerson(one.stage);
     }
   }
   for (const { stage } of measured) await stage.close();
@@ -192,9 +193,9 @@ async function idleMemory(): Promise<void> {
 }
 
 async function idleMb(options: Omit<StageOptions, 'modelMs'>): Promise<number> {
-  const { telegram, memoryMb, close } = await openStage({ ...options, modelMs: 0 });
-  telegram.person().says('hello');
-  await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
+  const stage = await openStage({ ...options, modelMs: 0 });
+  const { memoryMb, close } = stage;
+  await knownPerson(stage);
   await delay(5_000);
   const mb = await memoryMb();
   await close();
@@ -204,19 +205,15 @@ async function idleMb(options: Omit<StageOptions, 'modelMs'>): Promise<number> {
 /** Each of 300 kB, as Telegram gives photos; each request holds all before it. */
 async function pictureMemory(): Promise<void> {
   for (const { name, ...options } of skillets) {
-    const { telegram, memoryMb, close } = await openStage({ ...options, modelMs: 0 });
-    const person = telegram.person();
-    const answered = async (count: number): Promise<void> => {
-      await telegram.until('the answer', () => telegram.calls('sendMessage').length === count);
-    };
-    person.says('hello');
-    await answered(1);
+    const stage = await openStage({ ...options, modelMs: 0 });
+    const { telegram, memoryMb, close } = stage;
+    const person = await knownPerson(stage);
     await delay(5_000);
     const before = await memoryMb();
     let most = before;
     for (let photo = 1; photo <= 20; photo++) {
       person.sends({ kind: 'photo', bytes: pngOf(String(photo), { bytes: 300_000 }), caption: 'and this?' });
-      await answered(photo + 1);
+      await telegram.until('the answer', () => answersTo(person) > photo || undefined);
       most = Math.max(most, await memoryMb());
     }
     await delay(5_000);
@@ -282,8 +279,7 @@ async function promptSize(): Promise<void> {
     skills: 20,
     config: '[skills]\nbundled = false\n',
   });
-  stage.telegram.person().says('hello');
-  await stage.telegram.until('the answer', () => stage.telegram.calls('sendMessage').length > 0);
+  await knownPerson(stage);
   const { system, tools } = stage.messages.requests[0]?.body ?? {};
   const all = JSON.stringify(system).length + JSON.stringify(tools).length;
   const catalogue =

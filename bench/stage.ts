@@ -9,6 +9,7 @@ import {
   type Script,
 } from '../test/servers/messages/messages-server.ts';
 import { startSlackServer, type SlackServer } from '../test/servers/slack/start-slack-server.ts';
+import type { Person } from '../test/servers/telegram/person.ts';
 import { startTelegramServer, type TelegramServer } from '../test/servers/telegram/start-telegram-server.ts';
 
 /** A bot in a process of its own, between a Telegram server and a Messages server. */
@@ -58,7 +59,7 @@ export async function openStage({
   slack = false,
   agentView = false,
   skills = 0,
-  answer = { text: 'Fine.', dripMs: 0 },
+  answer = { text: usualAnswer, dripMs: 0 },
   script,
   config = '',
 }: StageOptions): Promise<Stage> {
@@ -124,6 +125,22 @@ export async function openStage({
       ]);
     },
   };
+}
+
+/** What the model says by default. */
+const usualAnswer = 'Fine.';
+
+/** Answers that a person got in their direct message. */
+export function answersTo(person: Person): number {
+  return person.dm.sent().filter(({ text }) => text === usualAnswer).length;
+}
+
+/** A person who was answered once: a first contact is also told who speaks (U19). */
+export async function knownPerson({ telegram }: Stage): Promise<Person> {
+  const person = telegram.person();
+  person.says('hello');
+  await telegram.until('the first answer', () => answersTo(person) > 0 || undefined);
+  return person;
 }
 
 function configText(telegram: TelegramServer, messages: MessagesServer, more: string): string {

@@ -1,5 +1,7 @@
 import { accessMutations } from './access.ts';
 import { approvalMutations } from './approvals.ts';
+import { evidenceMutations } from './evidence.ts';
+import { serverMutations } from './servers.ts';
 import { capabilityMutations } from './capabilities.ts';
 import { forgettingMutations } from './forgetting.ts';
 import { hookMutations } from './hooks.ts';
@@ -38,4 +40,6 @@ export const mutations: readonly Mutation[] = [
   ...modelMutations,
   ...sandboxMutations,
   ...forgettingMutations,
+  ...serverMutations,
+  ...evidenceMutations,
 ];
