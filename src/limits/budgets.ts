@@ -112,9 +112,11 @@ function createSpentUp(
       const { tokensPerDay } = limits;
       if (tokensPerDay > 0) {
         const { tokens } = (await sums.today()).get(scope.sum) ?? nothingSpent;
-        const wait = waitText(untilNextDay(clock.now(), operatorZone(config())), say);
-        const budget = say`${say.number(tokensPerDay)} tokens`;
-        if (tokens >= tokensPerDay) return spentText(say, { whose, of, period: 'day', budget, wait });
+        if (tokens >= tokensPerDay) {
+          const wait = waitText(untilNextDay(clock.now(), operatorZone(config())), say);
+          const budget = say`${say.number(tokensPerDay)} tokens`;
+          return spentText(say, { whose, of, period: 'day', budget, wait });
+        }
       }
       const reached = await dollars.reached([scope], { next: 0, sums });
       if (reached === undefined) continue;

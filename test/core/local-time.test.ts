@@ -63,3 +63,10 @@ function inZone(t: TestContext, zone: string): void {
     else process.env['TZ'] = before;
   });
 }
+
+test('B1 the format of a zone is made once, however often days are asked for', (t) => {
+  const made = t.mock.method(Intl, 'DateTimeFormat');
+  const days = Array.from({ length: 30 }, (_, day) => localDay(day * 86_400_000, 'Pacific/Chatham'));
+  assert.equal(days.at(-1), '1970-01-30');
+  assert.ok(made.mock.callCount() <= 1);
+});

@@ -50,6 +50,14 @@ test('U10 a chat’s budget counts what was used in it and its threads by anybod
   assert.equal(await spent(201), undefined);
 });
 
+test('B1 B4 a budget that has room is not put into words, which would load Intl for each message', async (t) => {
+  const words = t.mock.method(Number.prototype, 'toLocaleString');
+  const { budgets } = budgetsOver('', [row({})]);
+  assert.equal(await budgets.ofMessage(from('slack:U1', 'C1')), undefined);
+  assert.equal(await budgets.ofModel(from('slack:U1', 'C1'), 'dice'), undefined);
+  assert.equal(words.mock.callCount(), 0);
+});
+
 test('U10 a person’s, a skill’s and the whole budget count what is theirs, 0 being no limit', async () => {
   const rows = [
     row({ skill: 'dice' }),

@@ -57,8 +57,7 @@ export function sayIn(tag: string | undefined): Say {
         : translated.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)]));
     },
     {
-      number: (value: number, digits = 0) =>
-        value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+      number: (value: number, digits = 0) => numberIn(locale, value, digits),
       either: (values: readonly string[]) =>
         new Intl.ListFormat(locale, { type: 'disjunction' }).format(values),
       bytes: (count: number) => bytesIn(locale, count),
@@ -67,6 +66,12 @@ export function sayIn(tag: string | undefined): Say {
     },
   );
   return say;
+}
+
+/** Small numbers are the same in all our languages. To load Intl for them would take 4 MB. */
+function numberIn(locale: string, value: number, digits: number): string {
+  if (digits === 0 && Number.isInteger(value) && value >= 0 && value < 1_000) return String(value);
+  return value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** A language file that can't be read counts as empty, so that the answer goes out in English. */
