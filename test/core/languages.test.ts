@@ -107,3 +107,8 @@ test('H14 a sentence that refuses a person says what they can do', () => {
     [],
   );
 });
+
+test('H14 B4 numbers below a thousand read as Intl writes them in every language, without Intl', () => {
+  for (const language of ['en-GB', ...languages])
+    for (let n = 0; n < 1_000; n++) assert.equal(sayIn(language).number(n), n.toLocaleString(language));
+});
