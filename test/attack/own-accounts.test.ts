@@ -202,6 +202,36 @@ test('X8 attack: a code in a group is deleted and not used, and the person can s
   await set.ann.dm.nextMessage(/Connected\./);
 });
 
+test('X8 attack: a pasted address in a group is deleted and not used, and the person can still send it in private', async (t) => {
+  const set = await asked(t, { paste: true });
+  const room = set.telegram.group({ title: 'Team' });
+  room.setBot('administrator');
+  const { href } = await set.signIn.browse(set.link, 'ann');
+  set.ann.says(href, { in: room });
+  await room.nextMessage(/Others can read it here, so I didn’t use it/);
+  await nobodyIsConnected(set);
+  set.ann.says(href);
+  await set.ann.dm.nextMessage(/Connected\./);
+});
+
+test('X8 attack: an answer that says something twice is exchanged nowhere', async (t) => {
+  const set = await asked(t);
+  let { link } = set;
+  for (const [name, value] of [
+    ['code', 'other'],
+    ['iss', 'https://evil.example'],
+  ] as const) {
+    const back = await set.signIn.browse(link, 'ann');
+    back.searchParams.append(name, value);
+    assert.match(await (await fetch(back)).text(), /nothing was connected/);
+    await set.ann.dm.nextMessage(/Ask me again|no longer open/);
+    set.ann.says('/connect work');
+    link = linkIn((await set.ann.dm.nextMessage(/I need you to sign in there/)).text);
+  }
+  assert.ok(!set.signIn.seen.some(({ path }) => path === '/token'));
+  await nobodyIsConnected(set);
+});
+
 test('X8 attack: a redirect of the token endpoint to elsewhere is not followed', async (t) => {
   const trap = await honeypot(t);
   const set = await asked(t);
