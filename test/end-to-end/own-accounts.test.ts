@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { serveTools } from '../servers/mcp/start-http-server.ts';
 import { listedTool } from '../servers/mcp/tool-files.ts';
 import type { Person } from '../servers/telegram/person.ts';
 import { isRun } from '../support/call-steps.ts';
@@ -165,6 +166,36 @@ test('X8 a call that needs more permissions asks for them, and a yes is asked wi
   ann.says('please call admin');
   ann.presses((await ann.dm.nextMessage(/I want to use.*mcp_work_admin/s)).id, 'Approve');
   await ann.dm.nextMessage('It says: You are ann');
+});
+
+test('X8 S7 what an account gave leaves for another server only after a yes, and goes back to its own unasked', async (t) => {
+  const tools = [listedTool('weather', { annotations: { readOnlyHint: true } })];
+  const other = await serveTools(t, { tools });
+  const names: Readonly<Record<string, string>> = { me: 'mcp_work_whoami', weather: 'mcp_other_weather' };
+  const set = await startOwnAccounts(t, {
+    more: `[mcp.other]\n${other.toml}trusted = true\n`,
+    script({ messages }) {
+      const last = JSON.stringify(messages.at(-1));
+      if (last.includes('tool_result')) return `It says: ${last.replaceAll('\\', '')}`;
+      const name = names[/call (\w+)/.exec(last)?.[1] ?? ''];
+      if (name === undefined) return 'Hello.';
+      return { content: [{ type: 'tool_use', id: `toolu_${messages.length}`, name, input: {} }] };
+    },
+  });
+  await set.log.line(({ message }) => message === 'an MCP server is connected');
+  const ann = set.telegram.person({ name: 'Ann', id: 42 });
+  await connect(set, ann, 'ann');
+  ann.says('call weather');
+  await ann.dm.nextMessage(/It says/);
+  for (const _ of ['once', 'again']) {
+    ann.says('call me');
+    await ann.dm.nextMessage(/It says.*You are ann/s);
+  }
+  ann.says('call weather');
+  const asked = await ann.dm.nextMessage(/I want to use.*mcp_other_weather/s);
+  assert.match(asked.text, /holds what a sensitive skill or a linked account gave/);
+  ann.presses(asked.id, 'Deny');
+  await ann.dm.nextMessage(/It says.*TOOL_POLICY_DENIED/s);
 });
 
 test('X8 /disconnect ends an account here and at the server; so does forget; owners see accounts without secrets', async (t) => {

@@ -87,13 +87,19 @@ export const serverMutations = [
   ...changesOf('features/mcp/accounts/person-tools.ts', uses, [
     [
       'what an account gave leaves unasked',
-      "if (called.kind === 'answered') context.addTaint(taintOf(server, subject));",
-      '',
+      'return { account, taint: account, because',
+      'return { account, because',
+    ],
+    [
+      'what an account gave does not go back unasked',
+      'return { account, taint: account, because',
+      'return { taint: account, because',
     ],
     [
       'a call that nobody approved uses an account that came meanwhile',
       'if (!(await judge.isAsAssessed(context)))',
       'if (false)',
+      { test: 'features/mcp/person-tools.test.ts' },
     ],
   ]),
   ...changesOf('features/mcp/accounts/ask-to-sign-in.ts', uses, [

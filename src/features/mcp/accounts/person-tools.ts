@@ -64,7 +64,6 @@ export function createPersonTools(deps: Deps): OutsideSource {
         const call = { tool: definition.name, hash: definition.hash, input };
         const of = { server, subject, settings: config };
         const called = await deps.links.call(of, call, options);
-        if (called.kind === 'answered') context.addTaint(taintOf(server, subject));
         if (called.kind !== 'sign-in') return called;
         return { kind: 'sign-in', message: await invite(server, config, requester, called.challenge) };
       },
