@@ -88,6 +88,9 @@ test('X9 U16 in a group the question goes to the person alone, nobody else can a
   await room.nextMessage('I answered you in a direct message.');
   bob.says(`@test_bot ${codeOf(asked.text)} S`, { in: room });
   await room.nextMessage(/./);
+  const other = telegram.group({ title: 'Other' });
+  ann.says(`@test_bot ${codeOf(asked.text)} S`, { in: other });
+  await other.nextMessage(/./);
   answerForm(ann, asked.text, 'M');
   await ann.dm.nextMessage('I passed your answer on to shop.');
   assert.match((await room.nextMessage(/It says/)).text, /"size":"M"/);

@@ -119,11 +119,13 @@ export const serverMutations = [
       'who may not use a server any more keeps the account',
       'if (!(await serversOf(app, of, all)).includes(server)) return true;',
       '',
+      { only: 'may not use the server any more' },
     ],
     [
       'who may not use the bot any more keeps the account',
       'return isDirectOnly && !(await users.mayAct(of)).allowed;',
       'return false;',
+      { only: 'unpaired' },
     ],
   ]),
   ...changesOf('features/mcp/server-agreement.ts', 'features/mcp/mcp-definitions.test.ts', [
@@ -136,6 +138,7 @@ export const serverMutations = [
       'a yes counts for a definition that came meanwhile',
       'name === tool.name && tool.seen?.hash === hash',
       'name === tool.name',
+      { test: 'features/mcp/mcp-servers.test.ts' },
     ],
   ]),
   ...changesOf('features/mcp/person-input.ts', asks, [
