@@ -16,9 +16,9 @@ const address = formOf(
   ['street', 'floor'],
 );
 
-async function stage(t: TestContext, forms: readonly object[], more = '') {
-  const server = await serveTools(t, { tools: [askTool], forms }, '2026-07-28');
-  const bot = await startWholeBot(t, { toml: toml(server.url, more), script: asker('mcp_shop_ask') });
+async function stage(t: TestContext, forms: readonly object[], more = '', name = 'ask') {
+  const server = await serveTools(t, { tools: [{ ...askTool, name }], forms }, '2026-07-28');
+  const bot = await startWholeBot(t, { toml: toml(server.url, more), script: asker(`mcp_shop_${name}`) });
   await bot.log.line(({ message }) => message === 'an MCP server is connected');
   return { ...bot, server, whole: bot, ann: bot.telegram.person({ name: 'Ann', id: 42 }) };
 }
@@ -49,6 +49,34 @@ test('X9 U14 a server asks in the middle of a call: the person answers it themse
   assert.ok(server.seen.every((headers) => !('mcp-session-id' in headers)));
   ann.says(`${code} again`);
   await ann.dm.nextMessage('I no longer wait for that answer. Please ask me again.');
+});
+
+test('X9 a server that asks for ever is given up after five answers', async (t) => {
+  const { ann, server } = await stage(t, [size], '', 'endless');
+  ann.says('order it');
+  for (let round = 0; round < 5; round++) {
+    answerForm(ann, (await ann.dm.nextMessage(/Which size\?/)).text, 'M');
+    await ann.dm.nextMessage('I passed your answer on to shop.');
+  }
+  await ann.dm.nextMessage(/It says.*asked more than 5 times before it answered: it was given up/);
+  assert.equal(server.answered.length, 5);
+});
+
+test('X9 three forms at once are asked for one after the other; of more, none is', async (t) => {
+  const { ann, server } = await stage(t, [size, size, size], '', 'several');
+  ann.says('order it');
+  for (const answer of ['S', 'M', 'L']) {
+    answerForm(ann, (await ann.dm.nextMessage(/Which size\?/)).text, answer);
+    await ann.dm.nextMessage('I passed your answer on to shop.');
+  }
+  await ann.dm.nextMessage(/It says/);
+  assert.deepEqual(
+    server.answered.flatMap((answers) => Object.values(answers as Record<string, unknown>)),
+    ['S', 'M', 'L'].map((one) => ({ action: 'accept', content: { size: one } })),
+  );
+  const many = await stage(t, [size, size, size, size], '', 'several');
+  many.ann.says('order it');
+  await many.ann.dm.nextMessage(/It says.*asked for too much at once: nothing was asked of the person/);
 });
 
 test('X9 a choice has buttons; a no is told to the server, which decides what that means', async (t) => {

@@ -31,7 +31,7 @@ type State = Readonly<{ step: number; got: readonly unknown[] }>;
 
 /**
  * The tools of `tool-server.ts` in the protocol of 2026-07-28 (X9). One more is `ask`, which asks for each form of the script in a round of its own,
- * and `endless`, which asks the first one for ever. The state of what was asked is sealed, goes to the client and comes back.
+ * `endless`, which asks the first one for ever, and `several`, which asks for all at once. The state of what was asked is sealed, goes to the client and comes back.
  */
 export function newerTools(file: string): NewerTools {
   const script = (): ToolScript => JSON.parse(readFileSync(file, 'utf8')) as ToolScript;
@@ -46,10 +46,16 @@ export function newerTools(file: string): NewerTools {
     const responses = context.mcpReq.inputResponses;
     if (responses !== undefined) answered.push(responses);
     const all = responses === undefined ? got : [...got, responses['form'] ?? null];
-    const form = name === 'endless' ? forms[0] : forms[step];
-    if (form === undefined) return { content: [{ type: 'text' as const, text: JSON.stringify(all) }] };
+    const asked = name === 'several' && step === 0 ? forms : [name === 'endless' ? forms[0] : forms[step]];
+    if (asked[0] === undefined || (name === 'several' && step > 0))
+      return { content: [{ type: 'text' as const, text: JSON.stringify(all) }] };
     return inputRequired({
-      inputRequests: { form: form as ReturnType<typeof inputRequired.elicit> },
+      inputRequests: Object.fromEntries(
+        asked.map((form, at) => [
+          at === 0 ? 'form' : `form${at}`,
+          form as ReturnType<typeof inputRequired.elicit>,
+        ]),
+      ),
       requestState: await codec.mint({ step: step + 1, got: all }),
     });
   }
@@ -81,7 +87,7 @@ export function newerTools(file: string): NewerTools {
     );
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { name, arguments: input } = params;
-      if (name === 'ask' || name === 'endless') return ask(name, context);
+      if (['ask', 'endless', 'several'].includes(name)) return ask(name, context);
       return (await doTool(name, {
         ...{ file, input, script, signal: context.mcpReq.signal, lists, listed },
         announce: async () => announcing.forEach((announce) => announce(server)),
