@@ -49,7 +49,7 @@ export const evidenceMutations = [
     ],
     ['private data in a group counts as public', ' || taintIn(entries, damaged) !== undefined', ''],
   ]),
-  ...changesOf('operator/rehearse/answer-from-record.ts', answers, [
+  ...changesOf('operator/rehearse/answer-from-record.ts', 'operator/answer-from-record.test.ts', [
     ['a rehearsal answers for a tool that is not offered', 'offers(name) ? (', 'true ? ('],
     ['a rehearsal answers any call', 'return isDeepStrictEqual(one, other);', 'return true;'],
   ]),
@@ -61,7 +61,7 @@ export const evidenceMutations = [
     ],
     ['retention removes transcripts under a hold', "AND NOT ${isHeld(sql, { places: ['transcript'] })}", ''],
   ]),
-  ...changesOf('operator/forget-somebody.ts', 'cli/prove.test.ts', [
+  ...changesOf('operator/forget-somebody.ts', 'operator/holds.test.ts', [
     ['who is under a hold is forgotten', 'if (held.length === 0) return;', 'return;'],
     ['a hold on a place forgets who spoke there', ', ...(await store.placesNaming(sender))]', ']'],
   ]),

@@ -389,4 +389,20 @@ test('L20 beside a running bot, its turns are answered again, and its chats hear
     ...{ since: new Date(Date.now() - 600_000).toISOString(), most: 9, private: true },
   });
   assert.equal(turns.length, 1, 'the rehearsal is no turn of its own');
+  const bob = bot.telegram.person({ name: 'Bob' });
+  bob.says('a word for you alone');
+  await bob.dm.nextMessage(/^Answer/);
+  await bot.bot.idle();
+  const since = new Date(Date.now() - 600_000).toISOString();
+  const all = await bot.bot.operate('rehearse sample', { since, most: 9, private: true });
+  const shown = await Promise.all(
+    all.turns.map(async ({ isPrivate, ...turn }) => [
+      isPrivate,
+      (await bot.bot.operate('rehearse turn', { ...turn, private: false })) !== undefined,
+    ]),
+  );
+  assert.deepEqual(shown.sort(), [
+    [false, true],
+    [true, false],
+  ]);
 });

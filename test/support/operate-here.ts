@@ -67,5 +67,5 @@ export async function operateHere(t: TestContext, isRunning = true) {
         }
       : undefined,
   });
-  return { ...operating, folder };
+  return { ...operating, folder, store };
 }
