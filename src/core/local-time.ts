@@ -56,13 +56,14 @@ export function isZone(zone: string): boolean {
   }
 }
 
-let known: Readonly<{ TZ: string | undefined; zone: string | undefined }> | undefined;
+/** The machine's zone by TZ. */
+const zones = new Map<string | undefined, string | undefined>();
 
 /** The machine's zone, read without Intl; undefined if only Intl can tell. Like that of a Date, it is read once. */
 function namedZone(): string | undefined {
   const { TZ } = process.env;
-  if (known === undefined || known.TZ !== TZ) known = { TZ, zone: readZone(TZ) };
-  return known.zone;
+  if (!zones.has(TZ)) zones.set(TZ, readZone(TZ));
+  return zones.get(TZ);
 }
 
 function readZone(TZ: string | undefined): string | undefined {
