@@ -94,6 +94,7 @@ export const evidenceMutations = [
       'words for one person edit what others see',
       'return part.onlyTo === shown.onlyTo || (part.from !== undefined && shown.onlyTo === undefined);',
       'return true;',
+      { test: 'replies/deliver.test.ts' },
     ],
   ]),
 ];
