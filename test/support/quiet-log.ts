@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Log } from '../../src/lib/log.ts';
 
 /** One line of a log, as a test looks at it. */
@@ -10,9 +11,11 @@ export type Logged = Readonly<{
 export type QuietLog = Log &
   Readonly<{
     lines: readonly Logged[];
-    /** The first line, past or to come, that matches. */
+    /** The first line, past or to come, that matches. Rejects with the last lines if none comes within two minutes. */
     line(matches: (line: Logged) => boolean): Promise<Logged>;
   }>;
+
+const patienceMs = 120_000;
 
 /** A log that keeps its lines instead of writing them. */
 export function quietLog(): QuietLog {
@@ -32,15 +35,22 @@ export function quietLog(): QuietLog {
     warn: keep('warn'),
     error: keep('error'),
     line: (matches) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         const found = lines.find(matches);
         if (found !== undefined) return resolve(found);
         const tell = (line: Logged): void => {
           if (!matches(line)) return;
           waiting.delete(tell);
+          clearTimeout(late);
           resolve(line);
         };
         waiting.add(tell);
+        const late = setTimeout(() => {
+          const last = lines.slice(-10).map((line) => inspect(line, { breakLength: Infinity }));
+          reject(
+            new Error(`waited in vain for a line of ${matches.toString()}; the last:\n${last.join('\n')}`),
+          );
+        }, patienceMs).unref();
       }),
   };
 }
