@@ -23,6 +23,10 @@ const turns = Number(process.env['SKILLET_BENCH_TURNS'] ?? 200);
 const answers = Number(process.env['SKILLET_BENCH_ANSWERS'] ?? 3);
 const starts = Number(process.env['SKILLET_BENCH_STARTS'] ?? 5);
 const beside = process.env['SKILLET_BENCH_BESIDE'];
+/** A photo counts as a tenth of a day's tokens at the test server, and nobody is to be refused here. */
+const noLimits = ['limits', 'limits.chat', 'limits.global']
+  .map((table) => `[${table}]\ntokens_per_day = 0\nusd_per_day = 0\n`)
+  .join('');
 
 type Contender = Readonly<{ name: string } & Pick<StageOptions, 'bot' | 'checkout' | 'config'>>;
 const bare: Contender = { name: 'bare', bot: 'bare' };
@@ -201,11 +205,6 @@ async function idleMb(options: Omit<StageOptions, 'modelMs'>): Promise<number> {
   await close();
   return mb;
 }
-
-/** A photo counts as a tenth of a day's tokens at the test server, and nobody is to be refused here. */
-const noLimits = ['limits', 'limits.chat', 'limits.global']
-  .map((table) => `[${table}]\ntokens_per_day = 0\nusd_per_day = 0\n`)
-  .join('');
 
 /** Each of 300 kB, as Telegram gives photos; each request holds all before it. */
 async function pictureMemory(): Promise<void> {
