@@ -277,11 +277,12 @@ export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>)
       scratch,
       network: [],
       env: { TZ: 'UTC' },
-      timeoutMs: 10_000,
+      timeoutMs: 30_000,
       outputCap: 1_000,
       signal: new AbortController().signal,
     });
     if (outcome.status === 'exited' && outcome.stdout === 'fine\n') return { ok: true, bwrap };
+    if (outcome.status === 'stopped') return { ok: false, why: explain(`ended by ${outcome.reason}`) };
     return { ok: false, why: explain(outcome.status === 'unavailable' ? outcome.message : outcome.stderr) };
   } catch (error) {
     if (error instanceof OperatorError) return { ok: false, why: error.message };
