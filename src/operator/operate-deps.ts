@@ -31,6 +31,6 @@ export type RunningParts = Readonly<{
   /** What is wrong with plugins, one sentence each. */
   plugins(): readonly string[];
   nameChats: NameChats;
-  /** Starts servers of bundles whose files were installed or removed again (F12). */
+  /** Uses the files of skills and bundles as they are now: servers whose files changed are started again or ended (F12). */
   followFiles(): Promise<void>;
 }>;
